@@ -158,18 +158,17 @@ def _train_system(
         raise typer.BadParameter(
             "--device, --threads and --minutes act on training; --prepare does not train"
         )
+    from mathamr.core.device import chosen_device
     from mathamr_lab.recipes.prepared import prepare, train_prepared
-    from mathamr_lab.training.processes import joined_processes
     from mathamr_lab.training.resources import Resources
 
     folder = folder or Path(str(run.out)) / PREPARED
     prepare(system, sources, settings, folder, fresh=run.fresh)
     if run.out is None:
         return
-    with joined_processes(run.device) as (processes, device):
-        resources = Resources(device=device, processes=processes, threads=run.threads, minutes=run.minutes)
-        for row in train_prepared(folder, run.out, resources, fresh=run.fresh):
-            print(json.dumps(row), flush=True)
+    resources = Resources(device=chosen_device(run.device), threads=run.threads, minutes=run.minutes)
+    for row in train_prepared(folder, run.out, resources, fresh=run.fresh):
+        print(json.dumps(row), flush=True)
 
 
 def _train_graph(request: GraphRequest, sources: TrainingSources, export: Path | None) -> None:

@@ -44,17 +44,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _prepared(given: argparse.Namespace) -> None:
+    from mathamr.core.device import chosen_device
     from mathamr_lab.recipes.prepared import train_prepared
-    from mathamr_lab.training.processes import joined_processes
     from mathamr_lab.training.resources import Resources
 
-    with joined_processes(given.device) as (processes, device):
-        resources = Resources(
-            device=device, processes=processes, threads=given.threads, minutes=given.minutes
-        )
-        for row in train_prepared(given.path, given.out, resources, fresh=given.fresh):
-            if processes.first:
-                print(json.dumps(row), flush=True)
+    resources = Resources(device=chosen_device(given.device), threads=given.threads, minutes=given.minutes)
+    for row in train_prepared(given.path, given.out, resources, fresh=given.fresh):
+        print(json.dumps(row), flush=True)
 
 
 def _shard(given: argparse.Namespace) -> None:
@@ -73,7 +69,7 @@ def _shard(given: argparse.Namespace) -> None:
             fresh=given.fresh,
         )
     )
-    for row in progress.history if progress is not None else ():
+    for row in progress.history:
         print(json.dumps(row))
 
 

@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
@@ -72,8 +71,6 @@ class FormulaRecipe(Generic[Configured]):
         return self.configured(settings.config, settings.of(self.stage))
 
     def _train(self, work: StageWork, settings: TrainingSettings) -> StageResult:
-        if work.resources.processes.count > 1:
-            raise MathAMRError("systems of formulas can be trained only by one process")
         path = work.prepared / ORDERS
         teacher = Teacher.load(path) if self.is_taught(settings) and path.exists() else None
         shard = FormulaShard.load(work.prepared / FORMULAS)

@@ -130,8 +130,7 @@ def train_prepared(
         left = resources.minutes
         if left is not None:
             left = max(0.0, left - (time.monotonic() - began) / 60)
-        if resources.processes.first:
-            print(f"{stage.name}:", file=resources.stream or sys.stderr, flush=True)
+        print(f"{stage.name}:", file=resources.stream or sys.stderr, flush=True)
         work = StageWork(prepared=folder, out=out, resources=replace(resources, minutes=left), fresh=fresh)
         result = stage.run(work)
         for row in result.rows:

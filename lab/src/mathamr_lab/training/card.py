@@ -46,7 +46,6 @@ def card(
 ) -> str:
     """Return the card as Markdown with the header that the Hugging Face Hub reads."""
     state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
-    count = resources.processes.count
     lines = [
         *HEADER,
         "# Training card",
@@ -73,8 +72,7 @@ def card(
     lines += [
         "## Machine",
         "",
-        f"{resources.machine}; {count} process{'es' if count > 1 else ''};"
-        f" {duration(progress.seconds)} in all.",
+        f"{resources.machine}; {duration(progress.seconds)} in all.",
         "",
     ]
     return "\n".join(lines)

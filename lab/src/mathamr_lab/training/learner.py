@@ -13,22 +13,15 @@ from mathamr.core.tensorfile import under
 from mathamr_lab.training.checkpoint import random_states, use_random_states
 from mathamr_lab.training.losses import Contrast, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser
-from mathamr_lab.training.processes import Processes
 
 P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ContrastiveStep(Generic[P]):
-    """The work of one process in a step: its own posts in parts, and what all vectors together represent.
-
-    `gathered` counts the vectors of each process; `order` sorts the gathered ones into questions and
-    documents, the first `questions` of them being vectors of questions.
-    """
+    """The work of a step: its posts in parts, and what all vectors together represent, the first `questions` of them questions."""
 
     parts: tuple[P, ...]
-    gathered: tuple[int, ...]
-    order: Tensor | None
     questions: int
     contrast: Contrast
 
@@ -45,10 +38,8 @@ class ContrastiveLearner(Generic[P]):
         loss: TemperedLoss,
         optimiser: Optimiser,
         device: torch.device,
-        processes: Processes | None = None,
     ) -> None:
         self.model, self.loss, self.device = model, loss, device
-        self.processes = processes or Processes()
         self._encode, self._size, self._optimiser = encode, size, optimiser
 
     def learn(self, step: ContrastiveStep[P], number: int) -> Tensor:
@@ -56,7 +47,6 @@ class ContrastiveLearner(Generic[P]):
         self._optimiser.begin(number)
         self.model.train()
         loss = self._whole(step) if len(step.parts) <= 1 else self._in_parts(step)
-        self.processes.sum_gradients(self.model.parameters(), self.loss.parameters())
         self._optimiser.update()
         return loss.detach()
 
@@ -67,7 +57,6 @@ class ContrastiveLearner(Generic[P]):
             return self._joined([self._encode(part) for part in parts])
 
     def _whole(self, step: ContrastiveStep[P]) -> Tensor:
-        # One of several processes may have no post of a small batch.
         loss = self._compared(self._joined([self._encode(part) for part in step.parts]), step)
         torch.autograd.backward(loss)
         return loss
@@ -76,10 +65,7 @@ class ContrastiveLearner(Generic[P]):
         return torch.cat(parts) if parts else torch.zeros(0, self._size, device=self.device)
 
     def _compared(self, vectors: Tensor, step: ContrastiveStep[P]) -> Tensor:
-        gathered = self.processes.gather(vectors, step.gathered)
-        if step.order is not None:
-            gathered = gathered.index_select(0, step.order)
-        loss: Tensor = self.loss(gathered[: step.questions], gathered[step.questions :], step.contrast)
+        loss: Tensor = self.loss(vectors[: step.questions], vectors[step.questions :], step.contrast)
         return loss
 
     def _in_parts(self, step: ContrastiveStep[P]) -> Tensor:

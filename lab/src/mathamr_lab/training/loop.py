@@ -27,8 +27,6 @@ from mathamr_lab.training.trainer import Trainer, Validation
 SECONDS_BETWEEN_CHECKPOINTS = 300.0
 SECONDS_BETWEEN_LINES = 10.0
 POINTS_AN_EPOCH = 40
-AGREEMENT = 16
-"""The number of steps after which several processes agree whether to stop."""
 
 B = TypeVar("B")
 S = TypeVar("S")
@@ -57,14 +55,13 @@ class _Run(Generic[B, S]):
     def __init__(self, trainer: Trainer[B, S], out: Path, resources: Resources) -> None:
         self.trainer, self.out, self.resources = trainer, out, resources
         self.progress, self.steps, self.subject = TrainingProgress(), trainer.steps, trainer.subject()
-        self.identity = {**trainer.identity(), "processes": resources.processes.count}
+        self.identity = trainer.identity()
         self._started = self._saved = time.monotonic()
         self._seconds_before = 0.0
 
     def say(self, line: str) -> None:
-        """Print a line of progress, in one process only."""
-        if self.resources.processes.first:
-            print(line, file=self.resources.stream or sys.stderr, flush=True)
+        """Print a line of progress."""
+        print(line, file=self.resources.stream or sys.stderr, flush=True)
 
     def go(self) -> None:
         """Train until the last epoch, early stopping, or a request to stop."""
@@ -94,14 +91,14 @@ class _Run(Generic[B, S]):
         self.say(f"done: best epoch {progress.best_epoch} of {progress.epoch}, the model is in {self.out}")
 
     def _before(self) -> None:
-        validation = self._validated()
+        validation = self.trainer.validate()
         if validation is not None:
             self.progress.before = validation.to_json()
             self.say(f"before training: {self._worded(validation)}")
 
     def _epoch(self, stop: threading.Event) -> bool:
         """Train the rest of an epoch; return False if it was stopped before its end."""
-        progress, trainer, first = self.progress, self.trainer, self.resources.processes.first
+        progress, trainer = self.progress, self.trainer
         plan = trainer.plan(progress.epoch)
         loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.resources.device)
         mark = max(1, self.steps // POINTS_AN_EPOCH)
@@ -116,7 +113,7 @@ class _Run(Generic[B, S]):
             if progress.step % mark == 0 or progress.step == self.steps:
                 self._mark(float(loss_sum), (progress.step - 1) % mark + 1)
             now = time.monotonic()
-            if now >= due and first:
+            if now >= due:
                 due = now + SECONDS_BETWEEN_LINES
                 progress.loss_sum = float(loss_sum)
                 self._report((now - began) / (progress.step - first_step))
@@ -142,14 +139,9 @@ class _Run(Generic[B, S]):
         progress.marked = loss_sum
 
     def _shall_stop(self, stop: threading.Event) -> bool:
-        minutes, processes = self.resources.minutes, self.resources.processes
+        minutes = self.resources.minutes
         late = minutes is not None and time.monotonic() - self._started > 60 * minutes
-        wish = stop.is_set() or late
-        if processes.count == 1:
-            return wish
-        if self.progress.step % AGREEMENT:
-            return False
-        return bool(processes.agreed(torch.tensor(float(wish), device=self.resources.device)))
+        return stop.is_set() or late
 
     def _report(self, seconds_a_step: float) -> None:
         progress, trainer = self.progress, self.trainer
@@ -166,7 +158,7 @@ class _Run(Generic[B, S]):
     def _end_of_epoch(self) -> None:
         progress, trainer = self.progress, self.trainer
         trained = self._elapsed()
-        validation = self._validated()
+        validation = self.trainer.validate()
         before = sum(row["seconds"] for row in progress.history)
         row: dict[str, Any] = {
             "epoch": progress.epoch + 1,
@@ -191,22 +183,11 @@ class _Run(Generic[B, S]):
         self.say(line + (", best so far" if better else f", no better for {progress.waited}"))
         if better:
             progress.best_epoch = progress.epoch
-            if self.resources.processes.first:
-                trainer.save(self.out, {"best": row})
+            trainer.save(self.out, {"best": row})
         if progress.waited >= trainer.patience:
             self.say(f"stopping early: no better for {progress.waited} epochs")
             progress.done = True
         self._checkpoint()
-
-    def _validated(self) -> Validation | None:
-        """Return the first process's figures, so that all processes agree."""
-        result = self.trainer.validate()
-        if result is None or self.resources.processes.count == 1:
-            return result
-        numbers = torch.tensor([*result.figures.values(), result.worth], dtype=torch.float64)
-        *figures, worth = self.resources.processes.agreed(numbers.to(self.resources.device)).tolist()
-        agreed = dict(zip(result.figures, figures, strict=True))
-        return Validation(figures=agreed, searched=result.searched, worth=worth)
 
     def _worded(self, validation: Validation) -> str:
         figures = (f"{each.heading} {validation.figures[each.name]:.4f}" for each in self.trainer.measured)
@@ -220,11 +201,10 @@ class _Run(Generic[B, S]):
         progress = self.progress
         progress.seconds = self._elapsed()
         self._saved = time.monotonic()
-        if self.resources.processes.first:
-            state = {} if progress.done else self.trainer.state()
-            save_checkpoint(self.out / CHECKPOINT, state, progress, self.identity)
-            if progress.history:
-                write_card(self.out, self.subject, self.trainer.measured, progress, self.resources)
+        state = {} if progress.done else self.trainer.state()
+        save_checkpoint(self.out / CHECKPOINT, state, progress, self.identity)
+        if progress.history:
+            write_card(self.out, self.subject, self.trainer.measured, progress, self.resources)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class Trainer(Protocol[B, S]):
     steps: int
     """The number of steps in an epoch."""
     examples: int
-    """The number of examples in a full step, over all processes, in the unit of `unit`."""
+    """The number of examples in a full step, in the unit of `unit`."""
     unit: str
     pretrained: bool
     """True if the network is pretrained: it is then validated before training."""

@@ -131,7 +131,6 @@ def _graph(work: StageWork, found: StageConfigurations) -> StageResult:
         found.model,
         found.graph,
         work.resources.device,
-        work.resources.processes,
         half=True,
     )
     progress = train(trainer, work.folder("graph"), work.resources, fresh=work.fresh)
@@ -145,7 +144,6 @@ def _text(work: StageWork, found: StageConfigurations, stage: str, base: Path) -
         load_text_encoder(base, "cpu"),
         found.text if stage == "text" else found.tune,
         work.resources.device,
-        work.resources.processes,
     )
     progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
     before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
@@ -160,8 +158,6 @@ def _trained_text(work: StageWork) -> Path:
 
 def _join(work: StageWork, found: StageConfigurations) -> StageResult:
     """Write both encoders to one model folder: text as principal components in eight bits, and the shares of both."""
-    if not work.resources.processes.first:
-        return StageResult([])
     graph, text, configuration = work.folder("graph"), _trained_text(work), found.join
     for folder, what in ((graph, "graph network"), (text, "text encoder")):
         if not (folder / CONFIG).exists():

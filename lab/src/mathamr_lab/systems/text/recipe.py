@@ -123,9 +123,7 @@ def _corpus(work: StageWork, encoder: TextEncoder) -> TextCorpus:
 def _tune(work: StageWork, found: TextRecipe) -> StageResult:
     base = start_of(found.base.start)
     corpus = _corpus(work, base).of_kinds(found.base.unasked.split())
-    trainer = TextTrainer(
-        corpus, corpus.texts, base, found.tune, work.resources.device, work.resources.processes
-    )
+    trainer = TextTrainer(corpus, corpus.texts, base, found.tune, work.resources.device)
     progress = train(trainer, work.folder("tune"), work.resources, fresh=work.fresh)
     before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
     return StageResult([*before, *progress.history], progress.done)
@@ -134,7 +132,7 @@ def _tune(work: StageWork, found: TextRecipe) -> StageResult:
 def _teach(work: StageWork) -> StageResult:
     """Write the teacher's vectors only once: students are comparable if they learned from the same teacher."""
     path = work.out / TAUGHT
-    if work.resources.processes.first and (work.fresh or not path.exists()):
+    if work.fresh or not path.exists():
         teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
         taught(teacher, _corpus(work, teacher), path)
     return StageResult([{"teacher's vectors": str(path)}])
@@ -169,8 +167,6 @@ def _trained(work: StageWork, stages: Sequence[str]) -> Path:
 
 def _blend(work: StageWork, found: TextRecipe) -> StageResult:
     """Write the encoder with the best validation: one training or the average of several, interpolated towards the start."""
-    if not work.resources.processes.first:
-        return StageResult([])
     device = str(work.resources.device)
     folders = [
         _trained(work, ("distil", "tune")),
@@ -203,8 +199,6 @@ def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorp
 
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
     """Write the model folder: interpolated towards the start, in principal components, in few bits."""
-    if not work.resources.processes.first:
-        return StageResult([])
     device = str(work.resources.device)
     folder = _trained(work, ("blend", "distil", "tune"))
     base, tuned = start_of(found.base.start), load_text_encoder(folder, device)

@@ -15,7 +15,6 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, Graph
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
-from mathamr_lab.training.processes import Processes
 from tests.lab.training.contract import check_trainer
 
 CPU = torch.device("cpu")
@@ -88,11 +87,6 @@ def test_document_vectors_need_document_nodes(shard: Shard) -> None:
     GraphPairs(bare, SMALL)
     with pytest.raises(MathAMRError, match="have no document node"):
         GraphPairs(bare, replace(SMALL, beta=0.5))
-
-
-def test_batches_must_divide_among_processes(shard: Shard) -> None:
-    with pytest.raises(MathAMRError, match="cannot be shared evenly by 3"):
-        GraphPairs(shard, SMALL, processes=Processes(0, 3))
 
 
 def test_validation_knows_a_perfect_and_a_useless_network(shard: Shard) -> None:

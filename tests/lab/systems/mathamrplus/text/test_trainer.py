@@ -14,14 +14,13 @@ from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.loop import train
-from mathamr_lab.training.processes import Processes
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
 
 CPU = torch.device("cpu")
 
 
-def trainer(text_files: Path, processes: Processes | None = None, **fields: float) -> TextTrainer:
+def trainer(text_files: Path, **fields: float) -> TextTrainer:
     fields = {"batch_size": 6, "epochs": 2, "neighbours": 3, "projection": 8, "validation": 0.2, **fields}
     return TextTrainer(
         shards.load(text_files / "pairs.npz"),
@@ -29,7 +28,6 @@ def trainer(text_files: Path, processes: Processes | None = None, **fields: floa
         load_text_encoder(text_files / "base", "cpu"),
         TextTraining(**fields),  # type: ignore[arg-type]
         CPU,
-        processes,
     )
 
 
@@ -108,24 +106,6 @@ def test_the_validation_is_that_of_a_plain_search(text_files: Path) -> None:
         total += 1 / (better + 1) if better < 10 else 0
     assert found.figures["mrr_maxsim"] == pytest.approx(total / len(made.validation), abs=1e-4)
     assert found.searched == len(documents)
-
-
-def test_two_processes_divide_a_step_so_that_its_order_comes_back(text_files: Path) -> None:
-    one = trainer(text_files, neighbours=1)
-    batch = one.plan(0)[0]
-    whole = one.step(batch, 0)
-    one.encoder.model.eval()
-    expected = one.learner._encode(whole.parts[0])
-    vectors, steps = [], []
-    for rank in range(2):
-        made = trainer(text_files, Processes(rank, 2), neighbours=1)
-        step = made.step(batch, 0)
-        steps.append(step)
-        vectors.append(one.learner._encode(step.parts[0]))
-        assert len(vectors[-1]) == step.gathered[rank]
-    assert steps[0].order is not None
-    together = torch.cat(vectors).index_select(0, steps[0].order)
-    torch.testing.assert_close(together, expected, rtol=2e-2, atol=2e-3)
 
 
 def test_changes_are_checked() -> None:

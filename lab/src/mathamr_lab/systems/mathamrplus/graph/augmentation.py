@@ -1,7 +1,7 @@
 """Node masking and edge dropout, which leave virtual nodes and their edges alone (thesis, section 3.4.4).
 
 Random numbers depend on a place rather than on the order of draws: each is a hash of the seed and its purpose (epoch, pair, element).
-So an interrupted run, a run on several processes and a run with other batches in memory draw the same numbers for the same graph.
+So an interrupted run and a run with other batches in memory draw the same numbers for the same graph.
 """
 
 from __future__ import annotations

@@ -24,20 +24,17 @@ class GraphRequest:
     fresh: bool = False
 
 
-def train_graph(request: GraphRequest) -> TrainingProgress | None:
-    """Train as requested; only the first of several processes returns a result."""
+def train_graph(request: GraphRequest) -> TrainingProgress:
+    """Train as requested."""
+    from mathamr.core.device import chosen_device
     from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
     from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
     from mathamr_lab.training.loop import train
-    from mathamr_lab.training.processes import joined_processes
     from mathamr_lab.training.resources import Resources
 
     model, training = configured(request.config, request.changes)
     materials = GraphMaterials.load(request.shard)
-    with joined_processes(request.device) as (processes, device):
-        resources = Resources(
-            device=device, processes=processes, threads=request.threads, minutes=request.minutes
-        )
-        trainer = GraphTrainer(materials, model, training, device, processes, half=request.half)
-        progress = train(trainer, request.out, resources, fresh=request.fresh)
-    return progress if processes.first else None
+    device = chosen_device(request.device)
+    resources = Resources(device=device, threads=request.threads, minutes=request.minutes)
+    trainer = GraphTrainer(materials, model, training, device, half=request.half)
+    return train(trainer, request.out, resources, fresh=request.fresh)

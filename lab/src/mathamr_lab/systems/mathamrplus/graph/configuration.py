@@ -18,7 +18,7 @@ Monitor = Literal["loss", "mrr"]
 class GraphTraining(TrainingConfiguration):
     """The training of the graph network; the defaults are the thesis's (Table 4.5).
 
-    `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
+    `beta` weighs MaxSim against the document vectors
     (equation 4.2); zero trains the document vector alone. `monitor` chooses the figure for early stopping and the best
     epoch. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in parts, twice, with the same
     result. `precision` ``auto`` is bfloat16 on a GPU.

@@ -19,21 +19,13 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast
 from mathamr_lab.training.pairs import Answers, checked, split
-from mathamr_lab.training.processes import Processes
 
 
 class GraphPairs:
     """The training and validation pairs of a shard, and steps made from them."""
 
-    def __init__(
-        self,
-        shard: Shard,
-        configuration: GraphTraining,
-        processes: Processes | None = None,
-    ) -> None:
+    def __init__(self, shard: Shard, configuration: GraphTraining) -> None:
         self.shard, self.configuration = shard, configuration
-        self.processes = processes or Processes()
-        self.processes.share(configuration.batch_size)
         pairs: IntArray = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
         self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
         if len(self.train) < 2:
@@ -64,13 +56,7 @@ class GraphPairs:
         slots = np.concatenate([3 * places, 3 * places + 1])
         keys = graph_keys(configuration.seed, epoch, slots)
         graphs = pairs.T.flatten()
-        division = self.processes.divided(
-            np.tile(np.arange(len(pairs)), 2),
-            self._counts[graphs],
-            configuration.batch_size,
-            device,
-        )
-        costs = ((place, int(self._costs[graphs[place]])) for place in division.own)
+        costs = ((place, int(self._costs[graph])) for place, graph in enumerate(graphs))
         parts = []
         for part in packed(costs, configuration.budget):
             stack = GraphStack.of_shard(self.shard, graphs[part])
@@ -80,8 +66,6 @@ class GraphPairs:
             parts = [parts[0].to(device)]
         return ContrastiveStep(
             parts=tuple(parts),
-            gathered=division.gathered,
-            order=division.order,
             questions=int(self._counts[pairs[:, 0]].sum()),
             contrast=self.contrast(pairs[:, 0], pairs[:, 1], device),
         )

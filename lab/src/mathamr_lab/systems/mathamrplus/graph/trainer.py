@@ -21,7 +21,6 @@ from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import ContrastiveLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches
-from mathamr_lab.training.processes import Processes
 from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
@@ -39,16 +38,14 @@ class GraphTrainer:
         model: ModelConfiguration,
         configuration: GraphTraining,
         device: torch.device,
-        processes: Processes | None = None,
         *,
         half: bool = False,
     ) -> None:
         self.materials, self.configuration, self.device, self.half = materials, configuration, device, half
         self.epochs, self.patience = configuration.epochs, configuration.patience
         self.examples = configuration.batch_size
-        processes = processes or Processes()
         shard = materials.shard
-        self.pairs = GraphPairs(shard, configuration, processes)
+        self.pairs = GraphPairs(shard, configuration)
         self.steps = len(self.plan(0))
         torch.manual_seed(configuration.seed)
         self.network = MathAMRPlus(model, len(shard.vocabulary), len(shard.relations)).to(device)
@@ -74,10 +71,7 @@ class GraphTrainer:
             loss=loss,
             optimiser=self.optimiser,
             device=device,
-            processes=processes,
         )
-        if processes.rank:
-            torch.manual_seed(configuration.seed + processes.rank)
 
     def _encoded(self, part: GraphBatch) -> Tensor:
         with autocast(self.configuration.precision, self.device):

@@ -42,7 +42,6 @@ from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import Answers, checked, split
-from mathamr_lab.training.processes import Processes
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
@@ -60,15 +59,12 @@ class TextTrainer:
         base: TextEncoder,
         configuration: TextTraining,
         device: torch.device,
-        processes: Processes | None = None,
     ) -> None:
         if len(texts) != len(shard):
             raise MathAMRError(f"{len(texts)} texts do not belong to a shard of {len(shard)} posts")
         self.shard, self.texts, self.configuration, self.device = shard, texts, configuration, device
         self.epochs = configuration.last_epoch or configuration.epochs
         self.patience, self.examples = configuration.patience, configuration.batch_size
-        self.processes = processes or Processes()
-        self.processes.share(configuration.batch_size)
         pairs = checked(np.array(shard.pairs, np.int64), len(shard))
         self.answers: Answers | TextCorpus
         if isinstance(shard, TextCorpus):
@@ -88,7 +84,7 @@ class TextTrainer:
         )
         self._plan: tuple[int, list[IntArray]] | None = None
         self.learner = self._learner(self.encoder.model)
-        torch.manual_seed(configuration.seed + self.processes.rank)
+        torch.manual_seed(configuration.seed)
 
     def _learner(self, model: Transformer) -> ContrastiveLearner[PieceBatch]:
         configuration = self.configuration
@@ -120,7 +116,6 @@ class TextTrainer:
             loss=loss,
             optimiser=self.optimiser,
             device=self.device,
-            processes=self.processes,
         )
 
     def _loss(self) -> TemperedLoss:
@@ -159,18 +154,11 @@ class TextTrainer:
             vectors = nn.functional.normalize(
                 self._likened(posts)[places.reshape(pairs.shape)].sum(1), dim=-1
             )
-        found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, generator)
-        return [self._agreed(batch) for batch in found]
+        return neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, generator)
 
     def _likened(self, posts: IntArray) -> Tensor:
         """Return the vectors that decide which pairs are neighbours."""
         return self._wholes(posts)
-
-    def _agreed(self, batch: IntArray) -> IntArray:
-        """Return the first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
-        if self.processes.count == 1:
-            return batch
-        return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """Return the word pieces of a batch: questions first, then their answers."""
@@ -186,17 +174,12 @@ class TextTrainer:
         wholes = np.cumsum(counts) - counts + ends
         questions = len(pairs)
         rows = int(counts[:questions].sum())
-        division = self.processes.divided(
-            np.arange(len(chosen)) % questions, counts, self.configuration.batch_size, self.device
-        )
-        costs = ((posts[place], len(posts[place])) for place in division.own)
+        costs = ((post, len(post)) for post in posts)
         return ContrastiveStep(
             parts=tuple(
                 batch_of(part, self.encoder.pieces, groups=4)
                 for part in packed(costs, self.configuration.budget)
             ),
-            gathered=division.gathered,
-            order=division.order,
             questions=rows,
             contrast=Contrast.of(
                 counts[:questions],
