@@ -20,7 +20,7 @@ from mathamr.systems.vectors import Vectors
 LevelName = Literal["document", "sentence", "formula"]
 
 _ORDER: dict[int, int] = {Level.DOCUMENT: 0, Level.SENTENCE: 1, Level.FORMULA: 2}
-_NAMES: dict[int, LevelName] = {
+LEVEL_NAMES: dict[int, LevelName] = {
     Level.DOCUMENT: "document",
     Level.SENTENCE: "sentence",
     Level.FORMULA: "formula",
@@ -192,7 +192,7 @@ def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
     }
     found: list[AlignedPart] = []
     for level, reference in zip(vectors.levels, vectors.references, strict=True):
-        name = _NAMES[int(level)]
+        name = LEVEL_NAMES[int(level)]
         if name == "formula" and reference in places:
             place, field = places[reference]
             formula = formulas.get(reference)

@@ -149,8 +149,7 @@ class GraphExperiment(Experiment):
     """Variants of the graph network, and the thesis's tables of best seeds, of means and of costs ("" for none).
 
     `columns` are the costs that matter. `scale` is the configuration it runs with by default. `formulas` says whether
-    formula retrieval belongs to the question. `pivot` puts variants that differ in the last cell side by side, as
-    Table 4.17 does, with the measures it names.
+    formula retrieval belongs to the question. `measures` are those of the thesis's table, if not all are tested.
     """
 
     kind: ClassVar[str] = "graphs"
@@ -166,7 +165,7 @@ class GraphExperiment(Experiment):
     """What the thesis's figures of retrieval, and its costs of training, were measured on."""
     formulas: bool = True
     systems: tuple[CitedSystem, ...] = ()
-    pivot: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -152,10 +152,8 @@ def of_one_model(rows: Sequence[VariantFindings]) -> tuple[VariantFindings, ...]
 
 def _shown(setting: ExperimentSetting, test: TestSet) -> tuple[str, ...]:
     names = [str(measure) for measure in test.measures]
-    pivot = setting.graphs.pivot
-    if not pivot:
-        return tuple(names)
-    return tuple(name for name in names if name in pivot) or tuple(names[: len(pivot)])
+    wanted = setting.graphs.measures
+    return tuple(name for name in names if name in wanted) or tuple(names[: len(wanted) or None])
 
 
 def _references(test: TestSet, measured: Sequence[Measured]) -> tuple[Scores, ...]:

@@ -94,6 +94,14 @@ class GraphPlan(Plan):
                     found.setdefault(str(formula.visual_id), f"`{formula.latex}`".replace("|", "\\|"))
         return found
 
+    def markdown(self, folder: Path) -> str:
+        """Return the tables in the thesis's form; the pictures go into the folder."""
+        from mathamr_lab.experiments.findings import findings
+        from mathamr_lab.experiments.plots import draw
+        from mathamr_lab.experiments.thesistables import markdown
+
+        return markdown(findings(self), draw(self, folder))
+
     def index_folder(self, variant: Variant, seed: int) -> Path:
         """Return the folder of the vectors of a variant's model."""
         return self.setting.out / "index" / self._model_path(variant, seed)

@@ -14,7 +14,7 @@ from mathamr_lab.experiments.setting import ExperimentSetting
 PLANS: Registry[type[Plan]] = Registry(
     "kind of experiment",
     {
-        "graphs": "mathamr_lab.experiments.graphreport:ReportedGraphPlan",
+        "graphs": "mathamr_lab.experiments.graphplan:GraphPlan",
         "formulas": "mathamr_lab.experiments.formulaplan:FormulaPlan",
         "trial": "mathamr_lab.experiments.trials.trialplan:TrialPlan",
     },

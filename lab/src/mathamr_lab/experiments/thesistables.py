@@ -1,16 +1,14 @@
-"""An experiment's findings as Markdown, in the form of the thesis's tables with its figures beside ours, and as CSV."""
+"""An experiment's findings as Markdown, in the form of the thesis's tables with its figures beside ours."""
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
-from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
-from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
+from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published
+from mathamr_lab.experiments.findings import Findings, TestFindings
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.tables import markdown_table, published_head
@@ -82,7 +80,7 @@ def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
     if test.test.left_out:
         yield f"{test.test.left_out} judged topics without a relevant item are left out."
     yield f"### Best seed{f' (thesis, Table {best})' if best and is_thesis else ''}"
-    yield (_pivot if experiment.pivot else _best)(experiment, test, is_thesis)
+    yield _best(experiment, test, is_thesis)
     cited = [system for system in experiment.systems if system.task == test.test.task]
     if cited and not test.test.is_known_items:
         yield "Systems that the thesis cites, on ARQMath-3:"
@@ -147,39 +145,6 @@ def _published(published: Published, name: str) -> str:
 
 def _figure(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
-
-
-def _pivot(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    """Return the form of Table 4.17: the varied setting in rows, the rankings side by side, then the thesis's figures."""
-    groups = list(dict.fromkeys(row.variant.cells[-1] for row in test.rows))
-    lines = list(dict.fromkeys(row.variant.cells[0] for row in test.rows))
-    baselines = {row.variant.baseline for row in test.rows}
-    found = {row.variant.cells: row for row in test.rows}
-    columns = [f"{group} {name}" for group in groups for name in test.measures]
-    beside = [published_head("thesis", column, experiment.searched) for column in columns if is_thesis]
-    rows = [[experiment.heads[0], *columns, *beside]]
-    for line in lines:
-        first = found[(line, groups[0])]
-        cells = [line + (" †" if first.variant.name in baselines else "")]
-        for group in groups:
-            cells += [_pivot_cell(found[(line, group)], test, name) for name in test.measures]
-        if is_thesis:
-            cells += [
-                _published(found[(line, group)].variant.published, name)
-                for group in groups
-                for name in test.measures
-            ]
-        rows.append(cells)
-    for scores in test.references:
-        ours = [f"{scores.mean(name):.3f}" for _ in groups for name in test.measures]
-        rows.append([scores.run, *ours, *[""] * len(beside)])
-    return markdown_table(rows, 1)
-
-
-def _pivot_cell(row: VariantFindings, test: TestFindings, name: str) -> str:
-    if row.summary is None:
-        return "–"
-    return f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}"
 
 
 def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
@@ -270,50 +235,3 @@ def _cost_note(experiment: GraphExperiment) -> str:
         " The index is the 32-bit vectors of the answers; queries/s are searches of encoded topics, one after the other,"
         " in the processor's time."
     )
-
-
-def csv_text(findings: Findings) -> str:
-    """Return every figure on a line: the mean of each measure for each variant, seed and test set, then the costs.
-
-    The thesis's figures are beside them: that of its best seed, and its mean and deviation.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        (
-            *("experiment", "variant", "seed", "test_set", "measure", "value"),
-            *("thesis_best", "thesis_mean", "thesis_deviation"),
-        )
-    )
-    writer.writerows(_csv_rows(findings))
-    return out.getvalue()
-
-
-def _csv_rows(findings: Findings) -> Iterable[tuple[str, ...]]:
-    name = findings.setting.graphs.name
-    for test in findings.tests:
-        is_thesis = test.test.task == "answers" and not test.test.is_known_items
-        for row in test.rows:
-            for seed, scores in row.scores.items():
-                for measure in scores.measures:
-                    beside = _beside(row.variant, measure) if is_thesis else ("", "", "")
-                    value = f"{scores.mean(measure):.6f}"
-                    yield (name, row.variant.name, str(seed), test.test.name, measure, value, *beside)
-        for scores in test.references:
-            for measure in scores.measures:
-                value = f"{scores.mean(measure):.6f}"
-                yield (name, scores.run, "", test.test.name, measure, value, "", "", "")
-    for variant in findings.setting.graphs.variants:
-        for column, spread in findings.costs[variant.name].items():
-            cost = _number(variant.published.costs.get(column))
-            yield (name, variant.name, "", "", column, f"{spread.mean:.6g}", cost, "", "")
-
-
-def _beside(variant: Variant, measure: str) -> tuple[str, str, str]:
-    best = variant.published.best.get(measure)
-    mean, deviation = variant.published.spread.get(measure, (None, None))
-    return _number(best), _number(mean), _number(deviation)
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"

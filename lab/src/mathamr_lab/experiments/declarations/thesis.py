@@ -165,7 +165,7 @@ DOCUMENT_LOSS = GraphExperiment(
     tables=("4.17", "", ""),
     columns=("seconds", "memory", "rate"),
     formulas=False,
-    pivot=("nDCG'", "P'@10"),
+    measures=("nDCG'", "P'@10"),
     variants=tuple(
         Variant(
             f"beta-{beta:g}-{name}",
