@@ -22,7 +22,7 @@ from mathamr.core.errors import MathAMRError
 from tests.index.kills import content, differences
 from tests.models import graph_store, sample_posts, tiny_model
 
-ENGINES = os.environ.get("MATHAMR_BENCH_ENGINES", "flat edge").split()
+ENGINES = os.environ.get("MATHAMR_BENCH_ENGINES", "flat").split()
 POINTS = int(os.environ.get("MATHAMR_BENCH_KILLS", "20"))
 POSTS, CHANGED = 40, 16
 ROOT = Path(__file__).resolve().parent.parent

@@ -28,7 +28,7 @@ from {module} import main
 sys.exit(main({arguments!r}))
 """
 BLOCKED = [
-    "transformers", "tokenizers", "lxml", "spacy", "onnxruntime", "qdrant_edge", "bm25s", "penman", "typer", "scipy",
+    "transformers", "tokenizers", "lxml", "spacy", "onnxruntime", "bm25s", "penman", "typer", "scipy",
     "safetensors", "matplotlib", "huggingface_hub", "sklearn", "pydantic", "fastapi", "starlette",
 ]  # fmt: skip
 

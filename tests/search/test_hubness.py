@@ -65,7 +65,8 @@ class Given:
 
 
 def filled(folder: Path, name: str, rows: dict[str, FloatArray]) -> Engine:
-    engine = create_engine(folder, [Field(name="one", of="posts", size=SIZE)], name)
+    options = {"url": "local"} if name == "qdrant" else {}
+    engine = create_engine(folder, [Field(name="one", of="posts", size=SIZE)], name, options)
     engine.upsert(
         "posts", [Entry(each, {"one": Vectors.one(row, Level.DOCUMENT, each)}) for each, row in rows.items()]
     )
@@ -105,10 +106,10 @@ def test_a_share_of_the_hubness_is_taken_off_in_standard_deviations() -> None:
     assert penalise_hubs([], {}, 0.5) == []
 
 
-@pytest.fixture(params=["flat", "edge"])
+@pytest.fixture(params=["flat", "qdrant"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path, rows: dict[str, FloatArray]) -> Iterator[Engine]:
-    if request.param == "edge":
-        pytest.importorskip("qdrant_edge", reason="needs mathamr[qdrant-edge]")
+    if request.param == "qdrant":
+        pytest.importorskip("qdrant_client", reason="needs mathamr[qdrant]")
     made = filled(tmp_path / "engine", request.param, rows)
     yield made
     made.close()

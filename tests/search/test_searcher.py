@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +84,7 @@ def test_a_search_is_exact_unless_it_need_not_be_or_vectors_are_on_a_server(
 
     monkeypatch.setattr(FlatField, "search_maxsim", noted)
     for remote, wanted in ((False, [True, True, False]), (True, [False, True, False])):
-        monkeypatch.setattr(FlatEngine, "capabilities", replace(FlatEngine.capabilities, remote=remote))
+        monkeypatch.setattr(FlatEngine, "remote", remote)
         asked.clear()
         for exact in (None, True, False):
             index.search(TEXT, strategy="maxsim", k=3, exact=exact)

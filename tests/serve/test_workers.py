@@ -22,12 +22,12 @@ from mathamr.serve.server import bound_socket
 from mathamr.serve.workers import worker_count
 
 
-def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(small_index: Path) -> None:
-    assert worker_count(None, small_index, writes=False) == min(8, processors())
-    assert worker_count(3, small_index, writes=False) == 3
-    assert worker_count(None, small_index, writes=True) == worker_count(1, small_index, writes=True) == 1
+def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way() -> None:
+    assert worker_count(None, writes=False) == min(8, processors())
+    assert worker_count(3, writes=False) == 3
+    assert worker_count(None, writes=True) == worker_count(1, writes=True) == 1
     with pytest.raises(MathAMRError, match="a server that takes writes is one process"):
-        worker_count(2, small_index, writes=True)
+        worker_count(2, writes=True)
 
 
 SERVE = (sys.executable, "-m", "mathamr", "serve")

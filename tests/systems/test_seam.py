@@ -42,28 +42,23 @@ def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mathamr.graphs.corpus.load_parser", refuse)
 
 
-def built(folder: Path, system: WordSystem | NodeSystem, posts: list[Post], engine: str = "flat") -> Path:
+def built(folder: Path, system: WordSystem | NodeSystem, posts: list[Post]) -> Path:
     home = folder / system.kind
     system.save(home / "model")
     source = write_posts(home / "posts.jsonl", posts)
-    build_index([source], home / "index", BuildOptions(model=home / "model", engine=engine, device="cpu"))
+    build_index([source], home / "index", BuildOptions(model=home / "model", device="cpu"))
     return home / "index"
 
 
-@pytest.fixture(params=["flat", "edge"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
-def by_words(tmp_path: Path, engine: str) -> Iterator[Index]:
-    with Index.open(built(tmp_path, WordSystem(), POSTS, engine)) as index:
+def by_words(tmp_path: Path) -> Iterator[Index]:
+    with Index.open(built(tmp_path, WordSystem(), POSTS)) as index:
         yield index
 
 
 @pytest.fixture
-def by_nodes(tmp_path: Path, engine: str) -> Iterator[Index]:
-    with Index.open(built(tmp_path, NodeSystem(), POSTS, engine)) as index:
+def by_nodes(tmp_path: Path) -> Iterator[Index]:
+    with Index.open(built(tmp_path, NodeSystem(), POSTS)) as index:
         yield index
 
 
@@ -117,10 +112,10 @@ def test_given_results_are_scored(by_words: Index, by_nodes: Index) -> None:
     assert len(visuals) == len(POSTS)
 
 
-def test_an_update_is_followed_and_what_is_gone_is_gone(tmp_path: Path, engine: str) -> None:
-    index = built(tmp_path, NodeSystem(), POSTS, engine)
+def test_an_update_is_followed_and_what_is_gone_is_gone(tmp_path: Path) -> None:
+    index = built(tmp_path, NodeSystem(), POSTS)
     changed = [*POSTS[:2], note("roots", "A root of $y^3-7$.")]
-    built(tmp_path, NodeSystem(), changed, engine)
+    built(tmp_path, NodeSystem(), changed)
     assert check_index(index).sound
     with Index.open(index) as opened:
         latex = {

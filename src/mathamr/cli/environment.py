@@ -125,7 +125,6 @@ _OPTIONAL = (
     ("mcp", "mcp.server.mcpserver", "mathamr mcp, tools for assistants", "'mathamr[mcp]'"),
     ("langchain-core", "langchain_core.retrievers", "the retriever of LangChain", "'mathamr[langchain]'"),
     ("resvg-py", "resvg_py", "mathamr explain --png", "'mathamr[png]'"),
-    ("qdrant-edge-py", "qdrant_edge", "the engine edge", "'mathamr[qdrant-edge]'"),
     ("qdrant-client", "qdrant_client", "the engine qdrant, a server for vectors", "'mathamr[qdrant]'"),
     ("psycopg", "psycopg", "the engine postgres", "'mathamr[postgres]'"),
     ("ray", "ray", "indexing on a cluster", "'mathamr[ray]'"),

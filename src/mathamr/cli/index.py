@@ -51,7 +51,7 @@ def command(
     ] = False,
     engine: Annotated[
         str | None,
-        typer.Option(help="Where vectors are stored: edge, flat, postgres or qdrant.", show_default=False),
+        typer.Option(help="Where vectors are stored: flat, postgres or qdrant.", show_default=False),
     ] = None,
     engine_option: Annotated[
         list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")
@@ -101,10 +101,6 @@ def command(
             metavar="ADDRESS",
             show_default=False,
         ),
-    ] = None,
-    shards: Annotated[
-        str | None,
-        typer.Option(help="Not used any more: what is finished is in the index.", metavar="URL", hidden=True),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
     verbose: Annotated[
@@ -157,7 +153,7 @@ def command(
         device=device,
         rebuild=rebuild,
         show_progress=True,
-        cluster=_cluster(ray, shards, workers, device),
+        cluster=_cluster(ray, workers, device),
     )
     if check:
         from mathamr.index.admin.check import check_index
@@ -207,12 +203,8 @@ def _with_packages(paths: list[Path], out: Path) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _cluster(
-    address: str | None, shards: str | None, workers: int | None, device: str
-) -> ClusterOptions | None:
+def _cluster(address: str | None, workers: int | None, device: str) -> ClusterOptions | None:
     """Return the cluster options of `--ray`."""
-    if shards is not None:
-        print("mathamr: --shards is not needed any more and is ignored", file=sys.stderr)
     if address is None:
         return None
     from mathamr.index.indexing.buildpool import ClusterOptions

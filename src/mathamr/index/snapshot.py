@@ -92,11 +92,11 @@ class Snapshot:
         """True if the snapshot has no vectors yet."""
         return self.engine is None
 
-    def close(self, shared: Engine | None = None) -> None:
-        """Close the parts, which must not be in use; a shared engine stays open."""
+    def close(self) -> None:
+        """Close the parts, which must not be in use."""
         self.closed = True
         try:
-            if self.engine is not None and self.engine is not shared:
+            if self.engine is not None:
                 self.engine.close()
             self.lexical.close()
         finally:

@@ -29,7 +29,7 @@ from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import ENGINES, Engine, FieldTarget, Payload, open_engine
+from mathamr.index.engines.engine import Engine, FieldTarget, Payload, check_engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
@@ -75,6 +75,7 @@ class IndexStorage(Closing):
         model: Path | str | None = None,
     ) -> None:
         SYSTEMS.check(manifest.model.system)
+        check_engine(manifest.engine.name)
         self.folder, self.manifest, self._live = folder, manifest, catalogue
         self.device, self._model = device, model
         self.encodes_few = False
@@ -132,7 +133,7 @@ class IndexStorage(Closing):
             if view is self._snapshot or view.readers or view.closed:
                 return
             view.closed = True
-        view.close(shared=self._engine)
+        view.close()
 
     def _newest(self) -> Snapshot:
         """Return the newest complete snapshot; while another thread opens it, the one before."""
@@ -194,8 +195,6 @@ class IndexStorage(Closing):
         return same
 
     def _fresh_engine(self) -> Engine:
-        if not ENGINES[self.manifest.engine.name].capabilities.concurrent:
-            return self._base_engine()  # no other process can write it meanwhile
         return open_engine(self.folder / VECTORS, read_only=True)
 
     def _fresh_lexical(self) -> LexicalIndex:
@@ -408,7 +407,7 @@ class IndexStorage(Closing):
         snapshot, self._snapshot = self._snapshot, None
         try:
             if snapshot is not None:
-                snapshot.close(shared=self._engine)
+                snapshot.close()
             self.close_engine()
             self.close_lexical()
             with self._starting:

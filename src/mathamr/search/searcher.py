@@ -235,7 +235,7 @@ class Index(Closing):
             )
         approximate_candidates = exact is None
         if exact is None:
-            exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
+            exact = not ENGINES[self.archive.manifest.engine.name].remote
         end = offset + k + 1
         depth = max(
             end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted

@@ -82,7 +82,7 @@ def serve(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
         )
     signal.signal(signal.SIGTERM, _stop)
-    count = worker_count(processes, path, writes=bool(keys.write))
+    count = worker_count(processes, writes=bool(keys.write))
     inherited = inherited_socket()
     stop_workers: list[Callable[[], None]] = []
 

@@ -13,25 +13,20 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
-from mathamr.index.engines.engine import ENGINES
-from mathamr.index.manifest import Manifest
 
 MOST_WORKERS = 8
 """Workers that are started by default: each has its own model and AMR parser, some 200 MB that are not shared."""
 
 
-def worker_count(requested: int | None, index: Path, *, writes: bool) -> int:
+def worker_count(requested: int | None, *, writes: bool) -> int:
     """Return how many processes serve an index: `requested`, or one a processor; one where more are impossible."""
     if not hasattr(os, "fork"):
         reason = "this system cannot share a port between processes"
     elif writes:
         reason = "a server that takes writes is one process"
-    elif not ENGINES[Manifest.read(index).engine.name].capabilities.concurrent:
-        reason = "the engine of the index allows one process at a time"
     else:
         return requested or min(MOST_WORKERS, processors())
     if requested is not None and requested > 1:

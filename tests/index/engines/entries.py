@@ -44,24 +44,20 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "flat": ("flat", {"first_pass": "none"}),
     "flat-int8": ("flat", {"first_pass": "int8"}),
     "flat-float16": ("flat", {"dtype": "float16"}),
-    "edge": ("edge", {}),
-    "edge-hnsw": ("edge", {"hnsw": "all"}),
     "qdrant-local": ("qdrant", {"url": "local"}),
     "postgres": ("postgres", {}),
 }
 """What the contract is tested with: names, the engine and its options."""
-LIBRARIES = {"edge": "qdrant_edge", "qdrant": "qdrant_client"}
+LIBRARIES = {"qdrant": "qdrant_client"}
 """What engines need that the default installation lacks."""
 ON_SERVER = "mathamr-test-"
 """What the names of collections begin with that tests make on a real server."""
 if os.environ.get("MATHAMR_QDRANT_URL"):
     VARIANTS["qdrant-server"] = ("qdrant", {})
 EXACT = [name for name in VARIANTS if name != "flat-float16"]
-FILLED = [name for name in EXACT if name != "edge-hnsw"]
-"""What is searched as it was written: without `optimize` there are no graphs, and `edge-hnsw` is `edge`."""
-each_filled = pytest.mark.parametrize("filled", FILLED, indirect=True)
+each_filled = pytest.mark.parametrize("filled", EXACT, indirect=True)
 each_exact = pytest.mark.parametrize("variant", EXACT)
-each_in_its_folder = pytest.mark.parametrize("variant", ["flat", "edge", "qdrant-local"])
+each_in_its_folder = pytest.mark.parametrize("variant", ["flat", "qdrant-local"])
 
 
 @cache
@@ -83,7 +79,7 @@ def create(variant: str, folder: Path, fields: Sequence[Field] = FIELDS) -> Engi
     if name == "postgres":
         postgres_server()
     if name in LIBRARIES:
-        pytest.importorskip(LIBRARIES[name], reason=f"needs mathamr[{name.replace('edge', 'qdrant-edge')}]")
+        pytest.importorskip(LIBRARIES[name], reason=f"needs mathamr[{name}]")
     if variant == "qdrant-server":
         options = options | {"collection": f"{ON_SERVER}{uuid.uuid4().hex}"}
     return create_engine(folder, fields, name, options)

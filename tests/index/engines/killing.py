@@ -198,10 +198,10 @@ class Killing:
             _same(_content(out), expected, f"a restoration killed at step {point}", "the index")
 
     def _moves(self, expected: Any) -> None:
-        """An index that is moved to another engine is whole in the old one or, once finished, in the new one."""
+        """An index whose engine gets other options is whole as it was or, once finished, as it is wanted."""
         posts = self.folder / "posts.jsonl"
         shutil.copyfile(self.before, posts)
-        options = replace(self.options, engine="edge", rebuild=True)
+        options = replace(self.options, engine_options={"dtype": "float16"}, rebuild=True)
 
         def move(out: Path) -> Callable[[Any], None]:
             return lambda _: build_index([posts], out, options) and None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
-from mathamr.index.engines.base import ClientLibrary
+from mathamr.index.engines.clientlibrary import ClientLibrary
 
 LIBRARY = ClientLibrary("no_such_module", "The dancer", "a dancer", "pip install dancer")
 

@@ -7,7 +7,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, Entry, Filter, Payload
-from tests.index.engines.entries import FILLED, post, units
+from tests.index.engines.entries import EXACT, post, units
 
 WORDS = [
     "plain", "'; DROP TABLE posts; --", '"quoted"', "back\\slash", "\\", "%", "_", "100%_", "a,b", "{a,b}", "{}", "[]", "NULL",
@@ -15,7 +15,7 @@ WORDS = [
     "é", "e\u0301", "É", "ß", "SS", "\u202eabc", "\U0001f600", "\ue000", "\ufdd0", "a" * 1000, " space ", "space", "A", "a",
     "e:1", "*", "?", "a.b", "a[0].b", "../..", "ı", "i", "\\N", "\\.", "\\x41",
 ]  # fmt: skip
-each = pytest.mark.parametrize("variant", FILLED)
+each = pytest.mark.parametrize("variant", EXACT)
 
 
 def entries() -> list[Entry]:

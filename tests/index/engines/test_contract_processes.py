@@ -23,7 +23,6 @@ def in_a_process(folder: Path, program: str) -> subprocess.CompletedProcess[str]
         from mathamr.core.errors import MathAMRError
         from mathamr.index.engines.engine import ENGINES, EngineHead, open_engine
         from tests.index.engines.entries import *
-        import qdrant_edge
         os.chdir(sys.argv[1])
         if ENGINES[EngineHead.read(Path()).engine].name == "qdrant":
             import qdrant_client
@@ -59,7 +58,7 @@ def test_a_second_writer_is_refused_and_harms_nothing(local: Path) -> None:
     check_20_posts(local)
 
 
-@pytest.mark.parametrize("variant", ["flat", "qdrant-local"])  # for edge see tests/index/qdrant/test_edge.py
+@pytest.mark.parametrize("variant", ["flat", "qdrant-local"])
 def test_a_full_disk_is_reported_and_the_engine_still_opens(local: Path) -> None:
     result = in_a_process(
         local,
@@ -110,7 +109,7 @@ def test_a_read_only_folder_is_read_or_refused(local: Path) -> None:
     check_20_posts(local)
 
 
-@pytest.mark.parametrize("variant", ["flat", "edge", "qdrant-local", "postgres"])
+@pytest.mark.parametrize("variant", ["flat", "qdrant-local", "postgres"])
 def test_what_was_flushed_survives_a_kill(local: Path) -> None:
     result = in_a_process(
         local,

@@ -37,7 +37,7 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("packages")
 def test_an_engine_of_another_package_is_created_and_opened_by_name(tmp_path: Path) -> None:
-    assert {"flat", "edge", "qdrant", "postgres", "shelf"} <= set(ENGINES)
+    assert {"flat", "qdrant", "postgres", "shelf"} <= set(ENGINES)
     create_engine(tmp_path / "engine", FIELDS, "shelf").close()
     opened = open_engine(tmp_path / "engine", read_only=True)
     assert (type(opened).__name__, opened.fields) == ("ShelfEngine", FIELDS)

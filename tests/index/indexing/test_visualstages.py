@@ -60,13 +60,13 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def made(folder: Path, posts: list[Post], engine: str = "flat", **more: Any) -> BuildSummary:
+def made(folder: Path, posts: list[Post], **more: Any) -> BuildSummary:
     NodeSystem().save(folder / "model")
     source = write_posts(folder / "posts.jsonl", posts)
     return build_index(
         [source],
         folder / "index",
-        BuildOptions(model=folder / "model", engine=engine, device="cpu", **more),
+        BuildOptions(model=folder / "model", device="cpu", **more),
     )
 
 
@@ -116,18 +116,15 @@ def test_a_visual_is_made_again_only_for_another_representative_and_goes_with_it
     assert not content(tmp_path / "index")["problems"]
 
 
-@pytest.mark.parametrize("engine", ["flat", "edge"])
-def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path, engine: str) -> None:
-    if engine == "edge":
-        pytest.importorskip("qdrant_edge", reason="needs mathamr[qdrant-edge]")
+def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-    made(tmp_path / "one", POSTS, engine)
+    made(tmp_path / "one", POSTS)
     with IndexWriter.open(tmp_path / "one" / "index") as archive:
         archive.put([note("d", "Four $x^2$ and $w$.")])
         archive.delete(["a"])
         archive.put([note("d", "Four $w^3$.")])
-    made(tmp_path / "two", POSTS[1:], engine)
+    made(tmp_path / "two", POSTS[1:])
     with IndexWriter.open(tmp_path / "two" / "index") as archive:
         archive.put([note("d", "Four $w^3$.")])
     found, expected = content(tmp_path / "one" / "index"), content(tmp_path / "two" / "index")

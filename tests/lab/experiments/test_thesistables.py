@@ -218,12 +218,12 @@ def test_the_command_can_be_run(tmp_path: Path) -> None:
         accepted=True,
         parser="amrlib",
         parser_model="my model",
-        wanted_engine="edge",
+        wanted_engine="qdrant",
     )
     read = parsed(made)
     assert (read["names"], read["corpus"]) == (["connectivity"], [sample.folder()])
     assert (read["judged_only"], read["accepted"]) == (True, True)
-    assert (read["parser"], read["parser_model"], read["engine"]) == ("amrlib", "my model", "edge")
+    assert (read["parser"], read["parser_model"], read["engine"]) == ("amrlib", "my model", "qdrant")
 
 
 def _reading(into: dict[str, object]) -> typer.Typer:

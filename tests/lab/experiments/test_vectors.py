@@ -18,7 +18,7 @@ from mathamr.search.querycontext import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.setting import EXACT
-from mathamr_lab.experiments.vectors import TOPICS, StoredQueries, copy_into, engine_in
+from mathamr_lab.experiments.vectors import OPTIONS, TOPICS, StoredQueries, copy_into, engine_in
 
 FIELDS = (
     Field(name="document", of="posts", size=3),
@@ -45,12 +45,14 @@ def fill(folder: Path, post: str, formula: str) -> None:
         engine.flush()
 
 
-def test_another_engine_gets_the_same_vectors(tmp_path: Path) -> None:
+def test_another_engine_gets_the_same_vectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("qdrant_client", reason="needs mathamr[qdrant]")
     fill(tmp_path / EXACT, "a", "a:0")
-    assert copy_into(tmp_path, "edge")["bytes on disk"] > 0
+    monkeypatch.setitem(OPTIONS, "qdrant", {"url": "local"})
+    assert copy_into(tmp_path, "qdrant")["bytes on disk"] > 0
     before, after = (
         open_engine(tmp_path / EXACT, read_only=True),
-        open_engine(tmp_path / "edge", read_only=True),
+        open_engine(tmp_path / "qdrant", read_only=True),
     )
     try:
         for field in FIELDS:

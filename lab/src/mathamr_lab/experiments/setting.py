@@ -12,8 +12,8 @@ from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment, FormulaVariant, GraphExperiment
 from mathamr_lab.experiments.scale import Scale, scale_named
 
-EXACT, APPROXIMATE = "flat", "edge"
-"""The engine of exact search, and the default engine whose approximate search is measured."""
+EXACT, APPROXIMATE = "flat", "qdrant"
+"""The engine of exact search, and the default engine whose approximate search is measured, a server (`MATHAMR_QDRANT_URL`)."""
 
 
 @dataclass(frozen=True)

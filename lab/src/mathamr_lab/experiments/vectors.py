@@ -29,7 +29,7 @@ from mathamr_lab.experiments.graphs import CorpusCatalogue
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.stage import Figures
 
-OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
+OPTIONS: dict[str, dict[str, Any]] = {"qdrant": {"hnsw": "all"}}
 """The options of engines here: MaxSim also has a graph."""
 TOPICS = "topics"
 NAMING = 2

@@ -172,9 +172,7 @@ def _copied(folder: Path, copy: Path, attempts: int) -> bool:
 
 def _is_remote(folder: Path) -> bool:
     """Return True if the vectors of an index are not in its folder."""
-    return (folder / VECTORS).is_dir() and ENGINES[
-        EngineHead.read(folder / VECTORS).engine
-    ].capabilities.remote
+    return (folder / VECTORS).is_dir() and ENGINES[EngineHead.read(folder / VECTORS).engine].remote
 
 
 def _fetch_vectors(folder: Path, copy: Path) -> None:

@@ -254,7 +254,7 @@ def _engine(archive: IndexStorage) -> Engine:
     try:
         return archive.engine
     except MathAMRError as error:
-        if ENGINES[archive.manifest.engine.name].capabilities.remote:
+        if ENGINES[archive.manifest.engine.name].remote:
             raise _OutOfReachError(str(error)) from error
         raise
 

@@ -7,16 +7,18 @@ folder, whose `engine.json` names the engine, its fields and its options; a remo
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from mathamr.core.arrays import FloatArray
-from mathamr.core.errors import MathAMRError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import read_description
+from mathamr.index.engines.clientlibrary import ClientLibrary
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
 from mathamr.index.scored import Scored
 from mathamr.systems.field import KINDS, Field, FieldTarget
@@ -24,7 +26,6 @@ from mathamr.systems.vectors import Vectors
 
 __all__ = [
     "ENGINES",
-    "Capabilities",
     "Engine",
     "EngineHead",
     "Entry",
@@ -43,18 +44,6 @@ __all__ = [
 FORMAT = 3
 HEAD = "engine.json"
 MOST_FIELDS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """Optional capabilities of an engine."""
-
-    approximate: bool
-    """`exact=False` may use a faster approximate search, depending on the options; else every search is exact."""
-    concurrent: bool
-    """Other processes may read while one writes."""
-    remote: bool
-    """The vectors are on a server, not in the folder."""
 
 
 class FieldReader(Protocol):
@@ -112,85 +101,108 @@ class SkimsMaxSim(Protocol):
         ...
 
 
-class Engine(Protocol):
-    """Entries by kind and id, their vectors by field.
+class Engine(ABC):
+    """Entries by kind and id, their vectors by field; a store for every kind, and a reader for every field.
 
-    Reads are safe from several threads; one thread writes. Written entries can be searched at once, and are safe on disk
-    when `flush` has returned. A kind without fields has no entries.
+    Reads are safe from several threads, and from other processes while one writes; one thread writes. Written entries can be searched
+    at once, and are safe on disk when `flush` has returned. A kind without fields has no entries.
     """
 
     name: ClassVar[str]
-    capabilities: ClassVar[Capabilities]
+    remote: ClassVar[bool] = False
+    """True if the vectors are on a server, not in the folder."""
+    library: ClassVar[ClientLibrary | None] = None
+    """The library that it needs and the default installation lacks."""
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields of the entries."""
-        ...
+    def __init__(
+        self,
+        folder: Path,
+        fields: Sequence[Field],
+        stores: Mapping[FieldTarget, Any],
+        readers: Mapping[str, FieldReader],
+    ) -> None:
+        self.folder, self.fields, self.stores, self._readers = folder, tuple(fields), stores, readers
+
+    @classmethod
+    @abstractmethod
+    def choose_options(cls, options: Mapping[str, Any] | None) -> Any:
+        """Return the options of a new engine, a dataclass, from names and values."""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:
+        """Return the engine that the head in a folder describes; nothing but the head exists of a new one."""
+
+    @classmethod
+    def create(cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None) -> Self:
+        """Return a new, empty engine with these fields; nothing is left of one that cannot be created."""
+        if cls.library is not None:
+            cls.library.check()
+        head = EngineHead(cls.name, tuple(fields), asdict(cls.choose_options(options)))
+        head.write(folder)
+        try:
+            return cls.open(folder, is_new=True)
+        except BaseException:
+            (folder / HEAD).unlink(missing_ok=True)
+            raise
 
     def __getitem__(self, field: str) -> FieldReader:
-        """Return the reader of a field."""
-        ...
-
-    @classmethod
-    def create(
-        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
-    ) -> Engine:
-        """Return a new, empty engine with these fields."""
-        ...
-
-    @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> Engine:
-        """Return the engine in a folder."""
-        ...
+        if field not in self._readers:
+            raise UnknownNameError("field", field, list(self._readers))
+        return self._readers[field]
 
     def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
         """Add entries or replace those of the same id, in all fields; of several with one id the last counts.
 
         If an entry is refused, none of the call's entries is stored.
         """
-        ...
+        if of not in self.stores:
+            raise MathAMRError(f"the engine has no field of {of}; its fields are of {', '.join(self.stores)}")
+        self.stores[of].upsert(entries)
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
         """Delete entries; unknown ids are ignored."""
-        ...
+        if of in self.stores:
+            self.stores[of].delete(ids)
 
     def count(self, of: FieldTarget) -> int:
         """Return how many entries of a kind there are."""
-        ...
+        return int(self.stores[of].count()) if of in self.stores else 0
 
     def ids(self, of: FieldTarget) -> Iterator[str]:
         """Return the ids of all entries of a kind, in no particular order."""
-        ...
+        return iter(self.stores[of].ids() if of in self.stores else ())
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """Return the payloads of entries; unknown ids are left out."""
-        ...
+        return dict(self.stores[of].payloads(ids)) if of in self.stores else {}
 
+    @abstractmethod
     def flush(self) -> None:
         """Make everything written so far survive a crash."""
-        ...
 
+    @abstractmethod
     def optimize(self) -> None:
         """Prepare for many searches after many writes: merge, and build what approximate search needs."""
-        ...
 
     def verify(self) -> list[str]:
         """Return messages about damage; empty if everything is intact."""
-        ...
+        found = []
+        for store in self.stores.values():
+            try:
+                store.count()
+            except MathAMRError as error:
+                found.append(str(error))
+        return found
 
+    @abstractmethod
     def close(self) -> None:
         """Flush and release the folder; it may be called twice."""
-        ...
-
-    def destroy(self) -> None:
-        """Delete all data, in the folder and on a server, and close the engine: the folder is free again."""
-        ...
 
 
 ENGINES: Registry[type[Engine]] = Registry(
     "engine",
     {
-        "edge": "mathamr.index.engines.qdrant.edge:EdgeEngine",
         "qdrant": "mathamr.index.engines.qdrant.server:ServerEngine",
         "flat": "mathamr.index.engines.flat.engine:FlatEngine",
         "postgres": "mathamr.index.engines.postgres.engine:PostgresEngine",
@@ -201,16 +213,31 @@ ENGINES: Registry[type[Engine]] = Registry(
 DEFAULT = "flat"
 
 
+def check_engine(name: str) -> None:
+    """Raise an error if no engine has that name; an earlier version had one more."""
+    if name == "edge":
+        raise MathAMRError(
+            "the engine edge, which kept the vectors of the index, is not in mathamr any more; move them to flat with:"
+            " mathamr index --out DIR --engine flat --rebuild (graphs and words are kept)"
+        )
+    ENGINES.check(name)
+
+
 def create_engine(
     folder: Path, fields: Sequence[Field], name: str = DEFAULT, options: Mapping[str, Any] | None = None
 ) -> Engine:
     """Return a new engine by name; the folder may exist if it holds no engine yet."""
+    check_engine(name)
     return ENGINES[name].create(folder, fields, options)
 
 
 def open_engine(folder: Path, *, read_only: bool = False) -> Engine:
     """Return the engine in a folder, whichever it is."""
-    return ENGINES[EngineHead.read(folder).engine].open(folder, read_only=read_only)
+    name = EngineHead.read(folder).engine
+    check_engine(name)
+    if (library := ENGINES[name].library) is not None:
+        library.check()
+    return ENGINES[name].open(folder, read_only=read_only)
 
 
 def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
@@ -248,11 +275,6 @@ class EngineHead:
         except OSError as error:
             raise MathAMRError(f"cannot make the folder {folder}: {error.strerror}") from error
         write_whole(folder / HEAD, json.dumps(asdict(self), indent=1).encode())
-
-    @staticmethod
-    def remove(folder: Path) -> None:
-        """Remove the head after the engine could not be created."""
-        (folder / HEAD).unlink(missing_ok=True)
 
     @classmethod
     def read(cls, folder: Path, engine: str | None = None) -> EngineHead:
@@ -301,6 +323,12 @@ def read_options(options_type: type[Options], engine: str, options: Mapping[str,
         elif not isinstance(value, str):
             raise MathAMRError(f"the engine {engine!r} takes a word for {name!r}, not {value!r}")
     return options_type(**values)
+
+
+def check_writable(writable: bool) -> None:
+    """Raise an error if an engine was opened for reading."""
+    if not writable:
+        raise MathAMRError("the engine was opened for reading only")
 
 
 def check_number(whose: str, name: str, value: int, most: int) -> None:

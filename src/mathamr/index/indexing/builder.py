@@ -17,7 +17,7 @@ from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import DEFAULT
+from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
@@ -242,6 +242,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool)
             if before.parser is not None and manifest.parser is not None:
                 check_parser(before, manifest.parser.fingerprint, out)
             _check_engine(before, manifest, out)
+        check_engine(manifest.engine.name)
         catalogue = Catalogue(out / CATALOGUE, create=True)
     except BaseException:
         lock.release()

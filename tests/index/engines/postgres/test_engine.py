@@ -203,7 +203,7 @@ def test_a_writer_who_waits_too_long_is_reported_and_can_try_again(
     second.upsert("posts", some_posts(2, 1, "second "))
     second.close()
     assert first.count("posts") == 2
-    first.destroy()
+    first.close()
 
 
 def test_indexes_of_one_database_do_not_know_each_other(engine: Engine, tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_indexes_of_one_database_do_not_know_each_other(engine: Engine, tmp_path
             create_engine(tmp_path / "third", FIELDS, "postgres", {"schema": "mathamr_the_other"})
         assert not (tmp_path / "third" / "engine.json").exists()
     finally:
-        other.destroy()
+        other.close()
     assert engine.count("posts") == 3
 
 

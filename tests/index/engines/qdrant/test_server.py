@@ -135,7 +135,7 @@ def test_rows_get_no_graph_but_single_vectors_and_filters_do(tmp_path: Path, lis
 def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mathamr.index.engines.qdrant.server.DELAYS", (0.01, 0.01, 0.01))
+    monkeypatch.setattr("mathamr.index.engines.qdrant.collection.DELAYS", (0.01, 0.01, 0.01))
     engine = ServerEngine.create(tmp_path, FIELDS[:2], {"url": listener.url})
     listener.busy = [503, 429, 502]
     assert engine.count("posts") == 7
@@ -150,7 +150,7 @@ def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     engine.close()
 
 
-@pytest.mark.parametrize("name", ["flat", "edge", "qdrant"])
+@pytest.mark.parametrize("name", ["flat", "qdrant"])
 def test_an_engine_that_was_created_with_a_first_stage_is_searched_without_it(
     tmp_path: Path, name: str
 ) -> None:
@@ -173,11 +173,8 @@ def test_an_engine_that_was_created_with_a_first_stage_is_searched_without_it(
     engine.close()
 
 
-@pytest.mark.parametrize("name", ["edge", "qdrant"])
-def test_a_post_with_more_numbers_than_a_point_takes_is_refused_before_any_is_stored(
-    tmp_path: Path, name: str
-) -> None:
-    engine = create_engine(tmp_path, FIELDS[:2], name, {"url": "local"} if name == "qdrant" else {})
+def test_a_post_with_more_numbers_than_a_point_takes_is_refused_before_any_is_stored(tmp_path: Path) -> None:
+    engine = create_engine(tmp_path, FIELDS[:2], "qdrant", {"url": "local"})
     many = (1 << 20) // SIZE + 1
     rows = Vectors(np.ones((many, SIZE), np.float32), np.zeros(many, np.int8), ("",) * many)
     with pytest.raises(MathAMRError, match=r"'long' has 131,073 rows .* 131,072 rows here, at most"):

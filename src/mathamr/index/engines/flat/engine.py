@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.segmentlist import SegmentList, merge_start
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.index.engines.base import EngineBase
-from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.engine import Engine, EngineHead, by_kind, read_options
 from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
@@ -34,15 +33,14 @@ _SPARSE = 0.25
 Stored = tuple[StoredSegment, ...]
 
 
-class FlatEngine(EngineBase[FlatEntries, FlatField]):
+class FlatEngine(Engine):
     """Entries in flat files; see `Engine`."""
 
     name: ClassVar[str] = "flat"
-    capabilities: ClassVar[Capabilities] = Capabilities(approximate=False, concurrent=True, remote=False)
+    stores: Mapping[FieldTarget, FlatEntries]
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         head = EngineHead.read(folder, self.name)
-        self.folder = folder
         self._options = read_options(FlatOptions, self.name, head.options)
         self._lock = None if read_only else WriterLock(folder, "flat engine")
         try:
@@ -52,8 +50,8 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
                 of: FlatEntries(of, own, self._options, lists[of], writable=not read_only)
                 for of, own in by_kind(head.fields).items()
             }
-            readers = {field.name: FlatField(field, stores[field.of]) for field in head.fields}
-            super().__init__(head.fields, stores, readers)
+            readers = {each.name: FlatField(each, stores[each.of]) for each in head.fields}
+            super().__init__(folder, head.fields, stores, readers)
             if not read_only:
                 self._list.remove_unlisted()
         except BaseException:
@@ -62,17 +60,13 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             raise
 
     @classmethod
-    def create(
-        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
-    ) -> FlatEngine:
-        """Return a new, empty engine."""
-        chosen = read_options(FlatOptions, cls.name, options)
-        EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
-        return cls(folder, read_only=False)
+    def choose_options(cls, options: Mapping[str, Any] | None) -> FlatOptions:
+        """Return the options from names and values."""
+        return read_options(FlatOptions, cls.name, options)
 
     @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> FlatEngine:
-        """Return the engine in a folder; several may read it while one writes."""
+    def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:
+        """Return the engine in a folder; a new one has no list of segments yet."""
         return cls(folder, read_only=read_only)
 
     def _stored(self) -> Iterator[StoredSegment]:
@@ -139,16 +133,6 @@ class FlatEngine(EngineBase[FlatEntries, FlatField]):
             finally:
                 self._lock.release()
                 self._lock = None
-
-    def destroy(self) -> None:
-        """Remove all files."""
-        if self._lock is None:
-            raise MathAMRError("the engine was opened for reading only")
-        EngineHead.remove(self.folder)
-        for entries in self.stores.values():
-            entries.become(())
-        self._list.remove()
-        self.close()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

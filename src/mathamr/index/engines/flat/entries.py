@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mathamr.core.arrays import BoolArray, FloatArray, IntArray
-from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.engine import check_writable
 from mathamr.index.engines.entry import (
     Entry,
     Filter,
@@ -87,7 +87,7 @@ class FlatEntries:
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        self._check_writable()
+        check_writable(self._writable)
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         with self.lock:
             self._bury(accepted)
@@ -96,7 +96,7 @@ class FlatEntries:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        self._check_writable()
+        check_writable(self._writable)
         gone = list(ids)
         with self.lock:
             self._bury(gone)
@@ -113,10 +113,6 @@ class FlatEntries:
             changed = len(dead) > len(stored.dead)
             after.append(replace(stored, dead=dead, dead_file=None) if changed else stored)
         self.stored = tuple(after)
-
-    def _check_writable(self) -> None:
-        if not self._writable:
-            raise MathAMRError("the engine was opened for reading only")
 
     def become(self, stored: tuple[StoredSegment, ...]) -> None:
         """Replace all segments and empty the buffer."""

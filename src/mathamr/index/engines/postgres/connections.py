@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.settings import POSTGRES_URL
-from mathamr.index.engines.base import ClientLibrary
+from mathamr.index.engines.clientlibrary import ClientLibrary
 
 if TYPE_CHECKING:
     import psycopg

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.base import EngineBase
-from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, check_number, read_options
+from mathamr.index.engines.engine import Engine, EngineHead, by_kind, check_number, read_options
 from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
 from mathamr.index.engines.postgres.table import PostgresField, PostgresTable
-from mathamr.systems.field import Field
 
 if TYPE_CHECKING:
     from mathamr.index.engines.postgres.connections import Connection
@@ -79,64 +77,47 @@ class PostgresOptions:
             )
 
 
-class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
+class PostgresEngine(Engine):
     """A table of a schema for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "postgres"
-    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=True)
+    remote = True
+    library = LIBRARY
+    _options: PostgresOptions
+    _connections: PostgresConnections
+    _read_only: bool
 
-    def __init__(self, folder: Path, *, read_only: bool, new: bool) -> None:
-        LIBRARY.check()
-        head = EngineHead.read(folder, self.name)
-        self.folder, self._read_only = folder, read_only
-        self._options = options = read_options(PostgresOptions, self.name, head.options)
+    @classmethod
+    def choose_options(cls, options: Mapping[str, Any] | None) -> PostgresOptions:
+        """Return the options with the name of a new schema."""
+        chosen, word = read_options(PostgresOptions, cls.name, options), uuid.uuid4().hex
+        return replace(chosen, schema=chosen.schema or f"{PREFIX}{word[:12]}", word=word)
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:
+        """Return the schema that a folder names, at the server that the environment names."""
+        head = EngineHead.read(folder, cls.name)
+        options = read_options(PostgresOptions, cls.name, head.options)
         if not options.schema or not options.word:
             raise MathAMRError(f"{folder} names no schema of Postgres; build the index again")
         lock = int.from_bytes(blake2b(options.schema.encode(), digest_size=8).digest(), signed=True)
-        self._connections = PostgresConnections(options.timeout, lock)
+        connections = PostgresConnections(options.timeout, lock)
         stores = {
-            of: PostgresTable(
-                of,
-                own,
-                self._connections,
-                options.schema,
-                ef=options.ef,
-                writable=not read_only,
-            )
+            of: PostgresTable(of, own, connections, options.schema, ef=options.ef, writable=not read_only)
             for of, own in by_kind(head.fields).items()
         }
-        readers = {field.name: PostgresField(field, stores[field.of]) for field in head.fields}
-        super().__init__(head.fields, stores, readers)
+        readers = {each.name: PostgresField(each, stores[each.of]) for each in head.fields}
+        engine = cls(folder, head.fields, stores, readers)
+        engine._options, engine._connections, engine._read_only = options, connections, read_only
         try:
-            if new:
-                self._connections.alone("make the schema", self._make)
+            if is_new:
+                connections.alone("make the schema", engine._make)
             else:
-                self._connections.read("open the schema", self._find)
+                connections.read("open the schema", engine._find)
         except BaseException:
-            self._connections.close()
+            connections.close()
             raise
-
-    @classmethod
-    def create(
-        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
-    ) -> PostgresEngine:
-        """Return a new schema with empty tables."""
-        LIBRARY.check()
-        chosen = read_options(PostgresOptions, cls.name, options)
-        word = uuid.uuid4().hex
-        chosen = replace(chosen, schema=chosen.schema or f"{PREFIX}{word[:12]}", word=word)
-        head = EngineHead(cls.name, tuple(fields), asdict(chosen))
-        head.write(folder)
-        try:
-            return cls(folder, read_only=False, new=True)
-        except BaseException:
-            head.remove(folder)
-            raise
-
-    @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> PostgresEngine:
-        """Return the schema that a folder names, at the server that the environment names."""
-        return cls(folder, read_only=read_only, new=False)
+        return engine
 
     def _fields(self) -> str:
         return json.dumps([field.to_json() for field in self.fields], sort_keys=True)
@@ -220,30 +201,12 @@ class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
 
         self._connections.alone("build indexes", build)
 
-    def verify(self) -> list[str]:
-        """Tables that are missing or cannot be read."""
-        return [words for table in self.stores.values() for words in table.check()]
-
     def close(self) -> None:
         """Commit and ends the connections."""
         try:
             self.flush()
         finally:
             self._connections.close()
-
-    def destroy(self) -> None:
-        """Remove the schema."""
-        if self._read_only:
-            raise MathAMRError("the engine was opened for reading only")
-        from psycopg import sql
-
-        def remove(connection: Connection) -> None:
-            self._find(connection)
-            connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self._options.schema)))
-
-        self._connections.alone("remove the schema", remove)
-        EngineHead.remove(self.folder)
-        self._connections.close()
 
 
 def _vector_version(connection: Connection) -> tuple[int, ...] | None:

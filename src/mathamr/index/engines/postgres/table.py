@@ -16,6 +16,7 @@ import numpy as np
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.engine import check_writable
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, best_rows, checked, unit_query
 from mathamr.index.engines.maxsim import BestRows, maxsim, products
 from mathamr.index.engines.nearestfield import NearestField
@@ -61,7 +62,7 @@ def key(identifier: str) -> bytes:
 
 
 class PostgresTable:
-    """One table; see `EntryStore` and `NearestStore`."""
+    """One table; see `NearestStore`."""
 
     def __init__(
         self,
@@ -148,7 +149,7 @@ class PostgresTable:
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        self._check_writable()
+        check_writable(self._writable)
         accepted = list({entry.id: entry for entry in checked(entries, self.fields)}.values())
         if accepted:
             self._connections.write(f"store {self.of}", lambda connection: self._put(connection, accepted))
@@ -194,7 +195,7 @@ class PostgresTable:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        self._check_writable()
+        check_writable(self._writable)
         gone = list(ids)
         if gone:
             self._connections.write(f"delete {self.of}", lambda connection: self._forget(connection, gone))
@@ -205,10 +206,6 @@ class PostgresTable:
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE key = ANY(%s)").format(self.name), [list(map(key, ids))]
         )
-
-    def _check_writable(self) -> None:
-        if not self._writable:
-            raise MathAMRError("the engine was opened for reading only")
 
     def count(self, field: Field | None = None) -> int:
         """Return the number of entries, or of those that have a field."""
@@ -407,14 +404,6 @@ class PostgresTable:
         }
         query_sql = ", ".join(["set_config(%s, %s, true)"] * len(settings))
         connection.execute(f"SELECT {query_sql}", [word for setting in settings.items() for word in setting])
-
-    def check(self) -> list[str]:
-        """Return a message if the table is missing or cannot be read."""
-        try:
-            self.count()
-        except MathAMRError as error:
-            return [str(error)]
-        return []
 
     def _rows(self, what: str, query_sql: sql.Composed, values: list[Any]) -> list[Any]:
         return self._connections.read(

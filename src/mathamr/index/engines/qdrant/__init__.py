@@ -1,1 +1,1 @@
-"""Two engines over Qdrant: `edge`, in this process, and `qdrant`, a server or cluster."""
+"""The engine `qdrant`: a Qdrant server or cluster."""

@@ -1,206 +1,178 @@
-"""The common part of the two Qdrant engines: a collection of points for every kind of entry, and requests to it."""
+"""`QdrantCollection`: the entries of one kind in a collection of a Qdrant server."""
 
 from __future__ import annotations
 
 import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from hashlib import sha1
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.base import ClientLibrary
+from mathamr.core.retry import retry
+from mathamr.index.engines.clientlibrary import ClientLibrary
+from mathamr.index.engines.engine import check_number, check_writable
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
+LIBRARY = ClientLibrary("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
+LOCAL = "local"
 FIELDS, ROWS = "fields", "rows"
 """The payload keys for an entry's fields and the parts that their rows represent."""
-_NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
-
-
-def point_uuid(identifier: str) -> str:
-    """Return the UUID of an entry's point."""
-    word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
-    # Equal to `uuid.uuid5`, in a third of its time.
-    word[6] = word[6] & 0x0F | 0x50
-    word[8] = word[8] & 0x3F | 0x80
-    text = word.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-def payload_row(entry: Entry) -> dict[str, Any]:
-    """Return a payload as a Qdrant payload; unknown values are left out."""
-    payload = entry.payload
-    row = {
-        "id": entry.id,
-        "kind": payload.kind,
-        "tags": list(payload.tags),
-        "source": payload.source,
-        "post": payload.post,
-        "visual": payload.visual,
-        "date": payload.date,
-        "time": payload.time,
-        "score": payload.score,
-        FIELDS: list(entry.rows),
-        ROWS: {
-            name: {"levels": rows.levels.tolist(), "references": list(rows.references)}
-            for name, rows in entry.rows.items()
-        },
-    }
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def read_payload(row: dict[str, Any]) -> Payload:
-    """Return the inverse of `payload_row`."""
-    return Payload(
-        kind=row["kind"],
-        tags=tuple(row["tags"]),
-        date=row.get("date"),
-        score=row.get("score"),
-        source=row["source"],
-        post=row["post"],
-        visual=row["visual"],
-    )
-
-
-def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
-    """Return the rows of a field, from a payload and the named vector."""
-    about = row[ROWS][field.name]
-    return Vectors(
-        np.asarray(vectors, np.float32).reshape(-1, field.size),
-        np.array(about["levels"], np.int8),
-        tuple(about["references"]),
-    )
-
-
-def named_vectors(entries: Sequence[Entry], fields: Sequence[Field]) -> list[dict[str, FloatArray]]:
-    """Return the named vectors of entries."""
-    return [
-        {
-            field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]
-            for field in fields
-            if field.name in entry.rows
-        }
-        for entry in entries
-    ]
-
-
-GRAPHED = ("single", "all", "none")
-"""The values of the option `hnsw`: which fields get a graph for approximate search."""
-MOST_NEIGHBOURS = 65536
-"""The largest value of the option `ef`."""
+GRAPHED, QUANTISED = ("single", "all", "none"), ("none", "int8")
+"""The values of the options `hnsw` (which fields get a graph for approximate search) and `quantisation`."""
+DELAYS = (0.2, 1.0, 3.0)
+"""Delays in seconds before a request is repeated."""
+BUSY = (429, 502, 503, 504)
+"""Status codes after which a request is repeated."""
 BATCH = 512
 """Number of points that are sent at a time."""
 PAGE = 4096
 """Number of ids that are listed at a time."""
 MOST_NUMBERS = 1 << 20
 """The server's limit on the total components of a point's rows in one field."""
+_NAMESPACE = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72")
 _LINKS = 16
+_INDEXES = {
+    "kind": "keyword",
+    "tags": "keyword",
+    "source": "keyword",
+    "time": "float",
+    "score": "integer",
+    FIELDS: "keyword",
+}
+Answer = TypeVar("Answer")
 
 
-def check_hnsw(engine: str, hnsw: str) -> None:
-    """Raise if the option `hnsw` has an unknown value."""
-    if hnsw not in GRAPHED:
-        raise MathAMRError(f"the {engine} engine's hnsw is {', '.join(GRAPHED)}, not {hnsw!r}")
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """The address of the server and the settings of its collections."""
+
+    url: str = ""
+    """Like ``http://localhost:6333``; by default what MATHAMR_QDRANT_URL says. `local`: no server, for trying out."""
+    collection: str = ""
+    """The prefix of the collections' names; by default a new name."""
+    shards: int = 1
+    """Number of shards of a collection, spread over the machines of a cluster."""
+    replicas: int = 1
+    """Number of replicas of each shard."""
+    consistency: int = 1
+    """Number of replicas that must store a write before it is acknowledged."""
+    hnsw: str = "single"
+    """`single`: a graph over fields with one row per entry; `all`: over those with many rows as well; `none`."""
+    quantisation: str = "none"
+    """`int8`: vectors with a graph are also held in memory as bytes, all others on disk; `none`."""
+    ef: int = 128
+    """Number of neighbours that an approximate search follows (the thesis: 128)."""
+    timeout: int = 60
+    """Time limit of a request in seconds."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("hnsw", GRAPHED), ("quantisation", QUANTISED)):
+            if getattr(self, name) not in known:
+                raise MathAMRError(
+                    f"the qdrant engine's {name} is {', '.join(known)}, not {getattr(self, name)!r}"
+                )
+        for name, most in (
+            ("shards", 4096),
+            ("replicas", 256),
+            ("consistency", 256),
+            ("ef", 65536),
+            ("timeout", 86400),
+        ):
+            check_number("qdrant engine", name, getattr(self, name), most)
+        if len(self.collection) > 200 or any(character in '/\\<>:"|?*\0' for character in self.collection):
+            raise MathAMRError(f"{self.collection[:50]!r} cannot be the name of a Qdrant collection")
 
 
-def links(hnsw: str, field: Field) -> int:
-    """Return the number of links per point in the graph over a field; None if there is no graph."""
-    return _LINKS if hnsw == "all" or (hnsw == "single" and not field.many) else 0
+def point_uuid(identifier: str) -> str:
+    """Return the UUID of an entry's point."""
+    return str(uuid.uuid5(_NAMESPACE, identifier))
 
 
-def damage(collections: Iterable[QdrantCollection]) -> list[str]:
-    """Return messages about damaged collections."""
-    words = []
-    for collection in collections:
-        try:
-            collection.check()
-        except MathAMRError as error:
-            words.append(str(error))
-    return words
-
-
-def check_numbers(entry: Entry) -> None:
-    """Raise if an entry has more components in a field than Qdrant allows for a point."""
-    for name, rows in entry.rows.items():
-        if rows.vectors.size > MOST_NUMBERS:
-            most = MOST_NUMBERS // rows.vectors.shape[1]
-            raise MathAMRError(
-                f"{entry.id!r} has {len(rows):,} rows in the field {name}; a point of Qdrant has {MOST_NUMBERS:,}"
-                f" numbers, {most:,} rows here, at most: cut the post into several, or use the engine flat or postgres"
-            )
-
-
-class QdrantCollection(ABC):
-    """The entries of one kind, based on the few calls in which the engines differ; see `EntryStore`."""
-
-    library: ClassVar[ClientLibrary]
+class QdrantCollection:
+    """The entries of one kind; every request is idempotent, and repeated if the server is unreachable or busy."""
 
     def __init__(
         self,
         of: FieldTarget,
         fields: tuple[Field, ...],
-        neighbours: int,
+        client: Any,
+        options: ServerOptions,
         *,
         writable: bool,
     ) -> None:
-        self.of, self.fields, self._neighbours, self._writable = of, fields, neighbours, writable
+        from qdrant_client import models
 
-    @property
-    @abstractmethod
-    def _models(self) -> Any:
-        """The library's request models; both libraries have the same ones except for ranges and sets of ids."""
+        self.of, self.fields, self._writable = of, fields, writable
+        self._client, self._options, self._models = client, options, models
+        self.there = f"{options.collection}-{of}"
 
-    @abstractmethod
-    def _range(self, **ends: float | None) -> Any:
-        """Return the range condition of the library."""
+    def create(self) -> None:
+        """Create the collection on the server."""
+        models = self._models
 
-    @abstractmethod
-    def _among(self, uuids: set[str]) -> Any:
-        """Return the condition that a point is among these."""
+        def params(field: Field) -> Any:
+            several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+            has_graph = self._options.hnsw == "all" or (self._options.hnsw == "single" and not field.many)
+            bytes_ = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+            quantised = models.ScalarQuantization(scalar=bytes_)
+            return models.VectorParams(
+                size=field.size,
+                distance=models.Distance.DOT,
+                multivector_config=several if field.many else None,
+                hnsw_config=models.HnswConfigDiff(m=_LINKS if has_graph else 0),
+                quantization_config=quantised if has_graph and self._options.quantisation == "int8" else None,
+                on_disk=field.many or self._options.quantisation == "int8" or None,
+            )
 
-    @abstractmethod
-    def _put(self, entries: Sequence[Entry]) -> None: ...
+        vectors = {field.name: params(field) for field in self.fields}
 
-    @abstractmethod
-    def _remove(self, uuids: list[str]) -> None: ...
+        with LIBRARY.reporting(f"make the collection {self.there}"):
+            if self._client.collection_exists(self.there):
+                raise MathAMRError(
+                    f"the Qdrant server has a collection {self.there} already; choose another name"
+                )
+            self._client.create_collection(
+                self.there,
+                vectors_config=vectors,
+                shard_number=self._options.shards,
+                replication_factor=self._options.replicas,
+                write_consistency_factor=self._options.consistency,
+            )
+            if self._options.url != LOCAL:
+                for key, schema in _INDEXES.items():
+                    self._client.create_payload_index(self.there, key, schema)
 
-    @abstractmethod
-    def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
-        """Points with these parts of their payloads and vectors."""
-
-    @abstractmethod
-    def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
-        """Return a page of points with their ids, and the offset of the next page."""
-
-    @abstractmethod
-    def _points(self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
-        """Return the nearest points with ids and scores; MaxSim is a sum here."""
-
-    @abstractmethod
-    def _count(self, where: Any) -> int: ...
-
-    @abstractmethod
     def check(self) -> None:
-        """Raise an error if the collection is damaged or cannot be read."""
+        """Raise an error if the collection does not exist."""
+        with LIBRARY.reporting(f"find the collection {self.there}"):
+            if not self._client.collection_exists(self.there):
+                raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
 
     def count(self, field: Field | None = None) -> int:
         """Return the number of entries, or of those that have a field."""
         with self._reporting("count"):
-            return self._count(self._having(field))
+            return int(self._request(self._client.count, count_filter=self._having(field), exact=True).count)
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
         """Yield the ids of all entries, or of those that have a field."""
         offset = None
         while True:
             with self._reporting("list"):
-                records, offset = self._page(offset, self._having(field))
+                records, offset = self._request(
+                    self._client.scroll,
+                    limit=PAGE,
+                    offset=offset,
+                    scroll_filter=self._having(field),
+                    with_payload=["id"],
+                    with_vectors=False,
+                )
             for record in records:
                 yield record.payload["id"]
             if offset is None:
@@ -208,42 +180,66 @@ class QdrantCollection(ABC):
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        self._check_writable()
+        check_writable(self._writable)
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         for entry in accepted.values():
-            check_numbers(entry)
-        for batch in batches(accepted.values(), BATCH):
-            self._put(batch)
+            _check_numbers(entry)
+        with self._reporting("store"):
+            for batch in _portions(accepted.values()):
+                self._request(self._client.upsert, [self._point(entry) for entry in batch], wait=True)
+
+    def _point(self, entry: Entry) -> Any:
+        rows = ((field, entry.rows[field.name].vectors) for field in self.fields if field.name in entry.rows)
+        about = asdict(entry.payload) | {"id": entry.id, "time": entry.payload.time, FIELDS: list(entry.rows)}
+        about[ROWS] = {
+            name: {"levels": rows.levels.tolist(), "references": list(rows.references)}
+            for name, rows in entry.rows.items()
+        }
+        return self._models.PointStruct(
+            id=point_uuid(entry.id),
+            vector={field.name: (vectors if field.many else vectors[0]).tolist() for field, vectors in rows},
+            payload={name: value for name, value in about.items() if value is not None},
+        )
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        self._check_writable()
-        for batch in batches(ids, BATCH):
-            self._remove([point_uuid(identifier) for identifier in batch])
-
-    def _check_writable(self) -> None:
-        if not self._writable:
-            raise MathAMRError("the engine was opened for reading only")
+        check_writable(self._writable)
+        with self._reporting("delete"):
+            for batch in batches(ids, BATCH):
+                self._request(self._client.delete, list(map(point_uuid, batch)), wait=True)
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
         """Return the payloads of entries."""
-        records = self._retrieve(ids, True, False)
-        return {record.payload["id"]: read_payload(record.payload) for record in records}
+        return {
+            row["id"]: Payload(
+                kind=row["kind"],
+                tags=tuple(row["tags"]),
+                date=row.get("date"),
+                score=row.get("score"),
+                source=row["source"],
+                post=row["post"],
+                visual=row["visual"],
+            )
+            for row in (record.payload for record in self._retrieve(ids, with_payload=True))
+        }
 
     def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
         """Return the rows of entries in a field."""
-        return {
-            record.payload["id"]: read_rows(record.payload, record.vector[field.name], field)
-            for record in self._retrieve(ids, ["id", FIELDS, ROWS], [field.name])
-            if field.name in record.payload[FIELDS]
-        }
+        found = {}
+        for record in self._retrieve(ids, with_payload=["id", FIELDS, ROWS], with_vectors=[field.name]):
+            if field.name in record.payload[FIELDS]:
+                about = record.payload[ROWS][field.name]
+                found[record.payload["id"]] = Vectors(
+                    np.asarray(record.vector[field.name], np.float32).reshape(-1, field.size),
+                    np.array(about["levels"], np.int8),
+                    tuple(about["references"]),
+                )
+        return found
 
-    def _retrieve(
-        self, ids: Sequence[str], payload: bool | list[str], vectors: bool | list[str]
-    ) -> Iterator[Any]:
+    def _retrieve(self, ids: Sequence[str], **parts: Any) -> Iterator[Any]:
         for batch in batches(dict.fromkeys(ids), BATCH):
             with self._reporting("read"):
-                records = self._records([point_uuid(identifier) for identifier in batch], payload, vectors)
+                records = self._request(self._client.retrieve, list(map(point_uuid, batch)), **parts)
             yield from records
 
     def nearest(
@@ -257,35 +253,41 @@ class QdrantCollection(ABC):
         exact: bool = True,
     ) -> list[tuple[str, float]]:
         """Return ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` restricts the search to these ids."""
+        models = self._models
         conditions = self._conditions(where) if where else []
         if among is not None:
-            conditions.append(self._among({point_uuid(identifier) for identifier in among}))
-        narrowed = self._models.Filter(must=conditions) if conditions else None
-        scanned = narrowed is not None and not exact and self._scans(narrowed)
+            conditions.append(models.HasIdCondition(has_id=sorted(set(map(point_uuid, among)))))
         with self._reporting("search"):
-            points = self._points(
-                query,
-                field.name,
-                limit,
-                narrowed,
-                self._parameters(exact or scanned, limit),
+            answer = self._request(
+                self._client.query_points,
+                query=query.tolist(),
+                using=field.name,
+                limit=limit,
+                query_filter=models.Filter(must=conditions) if conditions else None,
+                with_payload=["id"],
+                search_params=self._parameters(limit, exact=exact),
             )
-            return [(point.payload["id"], point.score) for point in points]
-
-    def _scans(self, narrowed: Any) -> bool:
-        """Return True if the points that pass a filter are scanned instead of searched in a graph.
-
-        A server decides this itself: its links follow the payload's indexes, and it estimates how many points pass.
-        """
-        return False
+            return [(point.payload["id"], point.score) for point in answer.points]
 
     def _reporting(self, what: str) -> AbstractContextManager[None]:
         """Turn errors of the library into ours, with the failed action and the collection."""
-        return self.library.reporting(f"{what} {self.of}")
+        return LIBRARY.reporting(f"{what} {self.of}")
 
-    def _parameters(self, exact: bool, limit: int) -> Any:
-        """Return the search parameters, such as `ef`."""
-        return self._models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._neighbours, limit))
+    def _request(self, ask: Callable[..., Answer], *values: Any, **options: Any) -> Answer:
+        return retry(lambda: ask(self.there, *values, **options), DELAYS, _is_temporary)
+
+    def _parameters(self, limit: int, *, exact: bool) -> Any:
+        """Return the search parameters, such as `ef`; the client's own engine is always exact and ignores them."""
+        models = self._models
+        if self._options.url == LOCAL:
+            return None
+        parameters = models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._options.ef, limit))
+        if self._options.quantisation != "none":
+            # The int8 vectors find twice as many candidates as requested, which then get their exact scores.
+            parameters.quantization = models.QuantizationSearchParams(
+                ignore=exact, rescore=True, oversampling=2.0
+            )
+        return parameters
 
     def _having(self, field: Field | None) -> Any:
         """Return the filter for entries that have a field."""
@@ -305,7 +307,42 @@ class QdrantCollection(ABC):
         if where.sources:
             wanted.append(field(key="source", match=models.MatchAny(any=list(where.sources))))
         if after is not None or before is not None:
-            wanted.append(field(key="time", range=self._range(gte=after, lt=before)))
+            wanted.append(field(key="time", range=models.Range(gte=after, lt=before)))
         if where.minimum_score is not None:
-            wanted.append(field(key="score", range=self._range(gte=float(where.minimum_score))))
+            wanted.append(field(key="score", range=models.Range(gte=float(where.minimum_score))))
         return wanted
+
+
+def _check_numbers(entry: Entry) -> None:
+    """Raise if an entry has more components in a field than Qdrant allows for a point."""
+    for name, rows in entry.rows.items():
+        if rows.vectors.size > MOST_NUMBERS:
+            most = MOST_NUMBERS // rows.vectors.shape[1]
+            raise MathAMRError(
+                f"{entry.id!r} has {len(rows):,} rows in the field {name}; a point of Qdrant has {MOST_NUMBERS:,}"
+                f" numbers, {most:,} rows here, at most: cut the post into several, or use the engine flat or postgres"
+            )
+
+
+def _portions(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """Group entries into requests of a size that a server accepts: fewer points if they have many components."""
+    portion: list[Entry] = []
+    numbers = 0
+    for entry in entries:
+        size = sum(rows.vectors.size for rows in entry.rows.values())
+        if portion and (len(portion) == BATCH or numbers + size > MOST_NUMBERS):
+            yield portion
+            portion, numbers = [], 0
+        portion.append(entry)
+        numbers += size
+    if portion:
+        yield portion
+
+
+def _is_temporary(error: Exception) -> bool:
+    """Return True if a request may succeed later: the server was unreachable, is busy, or changes its leader."""
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    if isinstance(error, UnexpectedResponse):
+        return error.status_code in BUSY
+    return isinstance(error, ResponseHandlingException | ConnectionError | TimeoutError)
