@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from mathamr.cli import app
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.citation import cite
 from mathamr.search.searcher import Index
+from mathamr.serve.presence import announced
+from tests.serve.site import serving
 
 PAPER = r"""\documentclass{article}\newtheorem{theorem}{Theorem}
 \title{Orders & $p$-groups}\author{Ada Byron \and Emmy Noether}
@@ -16,10 +23,14 @@ PAPER = r"""\documentclass{article}\newtheorem{theorem}{Theorem}
 BIBLIOGRAPHY = "\n@book{Lang2002, author = {Serge Lang}, title = {Algebra}, year = 2002}\n"
 
 
-def test_papers_bibliographies_and_notes_are_cited_with_their_lines(tmp_path: Path) -> None:
-    notes = tmp_path / "notes"
+def write_paper(notes: Path) -> None:
     (notes / "2101.00123v2").mkdir(parents=True)
     (notes / "2101.00123v2" / "main.tex").write_text(PAPER, encoding="utf-8")
+
+
+def test_papers_bibliographies_and_notes_are_cited_with_their_lines(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    write_paper(notes)
     (notes / "refs.bib").write_text(BIBLIOGRAPHY, encoding="utf-8")
     (notes / "a_b.md").write_text("# Hopf fibration\n\nIt is a sphere over a sphere.\n", encoding="utf-8")
     build_index([notes], tmp_path / "index", BuildOptions())
@@ -43,3 +54,37 @@ def test_papers_bibliographies_and_notes_are_cited_with_their_lines(tmp_path: Pa
   note = {a\\_b.md, line 1},
 }""",
     }
+
+
+def test_json_has_citations_and_a_running_server_gives_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    (tmp_path / "runtime").mkdir(mode=0o700)
+    notes, folder = tmp_path / "notes", tmp_path / "index"
+    write_paper(notes)
+    build_index([notes], folder, BuildOptions())
+    command = ["search", str(folder), "quaternions zigzag", "--strategy", "lexical", "--cite", "--json"]
+    here = json.loads(CliRunner().invoke(app, command).stdout)["hits"]
+    with Index.open(folder) as index, serving(index) as site, announced(folder, site.url):
+        expected = [cite(hit) for hit in index.search("quaternions zigzag", strategy="lexical")]
+        monkeypatch.setattr(Index, "open", None)  # nobody but the server can search
+        there = json.loads(CliRunner().invoke(app, command).stdout)["hits"]
+    assert [hit["citation"] for hit in here] == [hit["citation"] for hit in there] == expected
+    assert "Emmy Noether" in expected[0]
+
+
+def test_a_changed_file_of_metadata_makes_its_papers_be_read_again(tmp_path: Path) -> None:
+    notes, folder = tmp_path / "notes", tmp_path / "index"
+    write_paper(notes)
+    cited = []
+    for title in ("First title", "Second title"):
+        row = {"id": "2101.00123", "title": title, "authors": "Ada Byron"}
+        (notes / "arxiv-metadata.jsonl").write_text(json.dumps(row), encoding="utf-8")
+        build_index([notes], folder, BuildOptions())
+        with Index.open(folder) as index:
+            cited.append(cite(index.search("quaternions zigzag", k=1, strategy="lexical")[0]))
+    assert [title in each for each, title in zip(cited, ("First title", "Second title"), strict=True)] == [
+        True,
+        True,
+    ]

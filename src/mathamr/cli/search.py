@@ -207,7 +207,7 @@ def command(
                 group=grouping,
             )
     if as_json:
-        print(json.dumps(_json(hits, editor), ensure_ascii=False))
+        print(json.dumps(_json(hits, editor, citations=citations), ensure_ascii=False))
         return
     if citations:
         from mathamr.core.terminal import visible
@@ -253,15 +253,18 @@ def _from_server(index: Path, query: Query, request: dict[str, Any]) -> Hits | N
         return None
 
 
-def _json(hits: Hits, editor: str | None) -> dict[str, Any]:
-    """Return the hits as JSON values, each with the link that opens it if an editor is named."""
+def _json(hits: Hits, editor: str | None, *, citations: bool) -> dict[str, Any]:
+    """Return the hits as JSON values, each with the link that opens it if an editor is named, and its citation if asked for."""
+    from mathamr.search.citation import cite
     from mathamr.search.editors import address_in
 
     row = hits.to_json()
-    if editor is not None:
-        for hit, shown in zip(hits, row["hits"], strict=True):
-            for each, its in zip((hit, *hit.others), (shown, *shown.get("others", ())), strict=True):
+    for hit, shown in zip(hits, row["hits"], strict=True):
+        for each, its in zip((hit, *hit.others), (shown, *shown.get("others", ())), strict=True):
+            if editor is not None:
                 its["open"] = address_in(editor, each.source, each.place.line if each.place else 1)
+            if citations:
+                its["citation"] = cite(each)
     return row
 
 

@@ -92,7 +92,7 @@ class Input(io.RawIOBase):
         self.path, self._report, self._freely_unpacked = path, report, freely_unpacked
         self._is_pipe = True  # until there is a file to be closed
         is_pipe = _is_pipe(path)
-        self._disk = _pipe(path) if is_pipe else _open(path)
+        self._disk = _pipe(path) if is_pipe else open_observed(path)
         self._is_pipe = is_pipe
         self._counted = self._unpacked = 0
         self._stream: Readable = decompress(self._disk, self._disk.peek(8))
@@ -148,7 +148,7 @@ def head(path: Path) -> Head:
     if _is_pipe(path):
         start = _pipe(path).peek(HEAD_BYTES)
         return Head(path, _readable(decompress(io.BytesIO(start), start)))
-    with _open(path) as disk:
+    with open_observed(path) as disk:
         return Head(path, _readable(decompress(disk, disk.peek(8))))
 
 
@@ -246,7 +246,7 @@ def _pipe(path: Path) -> io.BufferedReader:
 
 @lru_cache(maxsize=16)
 def _opened_once(path: Path) -> io.BufferedReader:
-    return _open(path)
+    return open_observed(path)
 
 
 @lru_cache(maxsize=16)
@@ -264,7 +264,8 @@ def observing(opened: Callable[[Path], object]) -> Iterator[None]:
         _observers.remove(opened)
 
 
-def _open(path: Path) -> io.BufferedReader:
+def open_observed(path: Path) -> io.BufferedReader:
+    """Open a file for reading, and tell those who observe it (`observing`)."""
     for opened in _observers:
         opened(path)
     try:

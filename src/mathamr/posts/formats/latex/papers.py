@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mathamr.posts.inputs import open_observed
+
 METADATA = "arxiv-metadata.jsonl"
 LONGEST_ROW = 100_000
 MOST_AUTHORS = 30
@@ -97,7 +99,7 @@ def read_metadata(folder: Path, paths: Iterable[str]) -> dict[str, dict[str, str
         return {}
     wanted = {match["number"].replace("_", "/") for path in paths if (match := _NUMBER.search(path))}
     found: dict[str, dict[str, str]] = {}
-    with file.open("rb") as lines:
+    with open_observed(file) as lines:
         while wanted - found.keys() and (line := lines.readline(LONGEST_ROW)):
             try:
                 row = json.loads(line)
