@@ -72,7 +72,7 @@ class WordHashSystem:
         (folder / CONFIG).write_text(json.dumps(row), encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path, device: str = "auto") -> WordHashSystem:
-        """Load the system from its folder."""
+    def load(cls, folder: Path, device: str = "auto") -> WordHashSystem:  # noqa: ARG003
+        """Load the system from its folder; hashes need no device."""
         row = read_config(folder)
         return cls(int(row["size"]), str(row["name"]))
