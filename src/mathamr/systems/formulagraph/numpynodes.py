@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,10 @@ from mathamr.formulas.trees import Trees
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.systems.formulafolder import read_formula_folder
 from mathamr.systems.layers.numpylayers import (
-    RelationMatrices,
+    Convolution,
+    RelationEdges,
     floats,
+    group_edges,
     normalise_layer,
     normalise_rows,
     weights_below,
@@ -79,18 +80,6 @@ def nodes_of(model: str) -> NumpyNodes:
     return NumpyNodes(model_folder(model))
 
 
-class _Edges(NamedTuple):
-    """The edges of one label from `above` to `children`; `sorted` groups them by their `parents`, one run per parent."""
-
-    label: int
-    children: AnyArray
-    above: AnyArray
-    sorted: AnyArray
-    begins: AnyArray
-    parents: AnyArray
-    shares: FloatArray
-
-
 class _View:
     """Embeddings of labels and types, relational layers with ReLU, and a projection (equation 1)."""
 
@@ -116,32 +105,23 @@ class _View:
 
 
 class _Layer:
+    """One residual layer: x + ReLU(RGCN(LayerNorm(x)))."""
+
     def __init__(self, norm: Mapping[str, AnyArray], convolution: Mapping[str, AnyArray]) -> None:
         self._weight, self._shift = (floats(norm[part]) for part in ("weight", "bias"))
-        self._root, self._bias = (floats(convolution[part]) for part in ("root", "bias"))
-        self._matrices = RelationMatrices(convolution)
+        self._convolution = Convolution(convolution)
 
-    def __call__(self, x: FloatArray, edges: Sequence[_Edges]) -> FloatArray:
-        normal = normalise_layer(x, self._weight, self._shift)
-        out = normal @ self._root + self._bias
-        for each in edges:
-            out[each.children] += normal[each.above] @ self._matrices[2 * each.label]
-            means = normal[each.sorted]
-            if len(each.begins) < len(means):
-                means = np.add.reduceat(means, each.begins, axis=0) * each.shares
-            out[each.parents] += means @ self._matrices[2 * each.label + 1]
+    def __call__(self, x: FloatArray, edges: Sequence[RelationEdges]) -> FloatArray:
+        out = self._convolution(normalise_layer(x, self._weight, self._shift), edges)
         found: FloatArray = x + np.maximum(out, 0)
         return found
 
 
-def _edges(trees: FormulaTrees) -> list[_Edges]:
+def _edges(trees: FormulaTrees) -> list[RelationEdges]:
+    """Return the edges of trees in both directions; the inverse of relation 2 r is 2 r + 1."""
     above = trees.above()
-    found: list[_Edges] = []
-    for label in np.unique(trees.edges[above >= 0]).tolist():
-        children = np.flatnonzero((above >= 0) & (trees.edges == label))
-        ours = above[children]
-        order = np.argsort(ours, kind="stable")
-        parents, begins, counts = np.unique(ours[order], return_index=True, return_counts=True)
-        shares = (1.0 / counts).astype(np.float32)[:, None]
-        found.append(_Edges(label, children, ours, children[order], begins, parents, shares))
-    return found
+    down = np.flatnonzero(above >= 0)
+    up, relation = above[down], 2 * trees.edges[down].astype(np.int64)
+    return group_edges(
+        np.concatenate([up, down]), np.concatenate([down, up]), np.concatenate([relation, relation + 1])
+    )

@@ -6,7 +6,10 @@ all 124 relations of formulas where a formula has a dozen (lab/notes/speed.md ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,21 +31,63 @@ ERF_BELOW = (
 """erf(x) is x times a rational function of x², to six digits, without an exponential (as in Eigen, TensorFlow and XLA); numpy has none."""
 
 
-class RelationMatrices:
-    """The matrices of relations: the bases, mixed by the coefficients of a relation when its first edge needs it."""
+class RelationEdges(NamedTuple):
+    """The edges of one relation by their targets: target t takes the mean of the sources from `begins[t]` on, each times its share."""
+
+    relation: int
+    sources: AnyArray
+    begins: AnyArray
+    targets: AnyArray
+    shares: FloatArray
+
+
+def group_edges(sources: AnyArray, targets: AnyArray, relations: AnyArray) -> list[RelationEdges]:
+    """Return the edges of a graph, relation by relation."""
+    order = np.lexsort((targets, relations))
+    sources, targets, relations = sources[order], targets[order], relations[order]
+    cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(order)]
+    found: list[RelationEdges] = []
+    for first, end in pairwise(cuts) if len(order) else ():
+        own = targets[first:end]
+        begins = np.flatnonzero(np.concatenate(([True], own[1:] != own[:-1])))
+        shares = (1.0 / np.diff(begins, append=len(own))).astype(np.float32)[:, None]
+        found.append(RelationEdges(int(relations[first]), sources[first:end], begins, own[begins], shares))
+    return found
+
+
+class Convolution:
+    """The relational convolution: a matrix for the node itself, and one for the mean of its neighbours by each relation.
+
+    The matrix of a relation is mixed from the bases when its first edge needs it.
+    """
 
     def __init__(self, weights: Mapping[str, AnyArray]) -> None:
+        self._root, self._bias = (floats(weights[name]) for name in ("root", "bias"))
         self._bases, self._coefficients = weights["bases"], weights["coefficients"]
-        self._flat: FloatArray | None = None
-        self._found: dict[int, FloatArray] = {}
+        self._vectors = weights.get("vectors")
+        self._matrices: dict[int, FloatArray] = {}
 
-    def __getitem__(self, relation: int) -> FloatArray:
-        if relation not in self._found:
-            if self._flat is None:
-                self._flat = floats(self._bases).reshape(len(self._bases), -1)
+    def __call__(self, x: FloatArray, edges: Sequence[RelationEdges]) -> FloatArray:
+        """Return what each node takes from itself and from its neighbours."""
+        out: FloatArray = x @ self._root + self._bias
+        for each in edges:
+            means = x[each.sources]
+            if len(each.begins) < len(means):
+                means = np.add.reduceat(means, each.begins, axis=0) * each.shares
+            if self._vectors is not None:
+                means += self._vectors[each.relation]
+            out[each.targets] += means @ self._matrix(each.relation)
+        return out
+
+    def _matrix(self, relation: int) -> FloatArray:
+        if relation not in self._matrices:
             mixed = floats(self._coefficients[relation]) @ self._flat
-            self._found[relation] = mixed.reshape(self._bases.shape[1:])
-        return self._found[relation]
+            self._matrices[relation] = mixed.reshape(self._bases.shape[1:])
+        return self._matrices[relation]
+
+    @cached_property
+    def _flat(self) -> FloatArray:
+        return floats(self._bases).reshape(len(self._bases), -1)
 
 
 def normalise_layer(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:

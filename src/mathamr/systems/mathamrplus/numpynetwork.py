@@ -1,31 +1,28 @@
 """MathAMR+ in numpy, for inference: the same vectors as `network` to five digits, without loading torch.
 
-Weights stay in the file until they are needed. The matrix of a relation is computed from the bases at its first edge and
-cached, so that a small graph costs milliseconds. Equal nodes of many graphs are computed once (`refinement`).
+Weights stay in the file until they are needed, so that a small graph costs milliseconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.numpylayers import (
-    RelationMatrices,
+    Convolution,
+    RelationEdges,
     floats,
     gelu,
+    group_edges,
     normalise_layer,
     normalise_rows,
     weights_below,
 )
 from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
-from mathamr.systems.mathamrplus.refinement import FEW, Step, refined
-
-PIECE_ROWS = 1 << 16
-"""The number of groups that are multiplied at a time, which bounds the memory of a huge post."""
 
 
 def runs_in_numpy(configuration: ModelConfiguration) -> bool:
@@ -40,63 +37,32 @@ class NumpyNetwork:
         self, configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
     ) -> None:
         _check(configuration, weights, labels, relations)
-        self.piece_rows, self.few = PIECE_ROWS, FEW
-        self.configuration, self._weights = configuration, weights
+        self._weights = weights
         self._layers = [_Layer(weights_below(weights, f"layers.{n}.")) for n in range(configuration.layers)]
         self._head = {name: floats(array) for name, array in weights_below(weights, "head.").items()}
 
     def __call__(self, stack: GraphStack) -> FloatArray:
         """Return the unit vectors of all representatives, graph by graph."""
-        plan = refined(stack, len(self._layers), self.piece_rows, self.few)
-        x = floats(self._weights["embedding.weight"][plan.labels])
-        for layer, step in zip(self._layers, plan.steps, strict=True):
-            x = layer(x, step)
+        edges = group_edges(stack.sources, stack.targets, stack.relations)
+        x = floats(self._weights["embedding.weight"][stack.node_ids])
+        for layer in self._layers:
+            x = layer(x, edges)
         head = self._head
-        x = x @ head["first.weight"].T + head["first.bias"]
+        x = x[stack.representatives] @ head["first.weight"].T + head["first.bias"]
         x = gelu(normalise_layer(x, head["first_norm.weight"], head["first_norm.bias"]))
         x = x @ head["second.weight"].T + head["second.bias"]
-        x = normalise_layer(x, head["second_norm.weight"], head["second_norm.bias"])
-        return normalise_rows(x)[plan.representatives]
+        return normalise_rows(normalise_layer(x, head["second_norm.weight"], head["second_norm.bias"]))
 
 
 class _Layer:
     """One residual layer: h + GELU(RGCN(LayerNorm(h))) (equation 3.1)."""
 
     def __init__(self, weights: Mapping[str, AnyArray]) -> None:
-        self._small = {
-            name: floats(weights[name])
-            for name in (
-                "norm.weight",
-                "norm.bias",
-                "convolution.root",
-                "convolution.bias",
-                "convolution.vectors",
-            )
-        }
-        self._matrices = RelationMatrices(weights_below(weights, "convolution."))
+        self._weight, self._shift = (floats(weights[f"norm.{part}"]) for part in ("weight", "bias"))
+        self._convolution = Convolution(weights_below(weights, "convolution."))
 
-    def __call__(self, x: FloatArray, step: Step) -> FloatArray:
-        small = self._small
-        normal = normalise_layer(x, small["norm.weight"], small["norm.bias"])
-        # A class may split into several, or no longer be needed: its product is computed at most once.
-        out: FloatArray
-        if len(step.own) < len(normal):
-            out = normal[step.own] @ small["convolution.root"]
-        else:
-            out = (normal @ small["convolution.root"])[step.own]
-        out += small["convolution.bias"]
-        for part in step.parts:
-            means: FloatArray = normal[part.firsts]
-            if len(part.larger):
-                means[part.larger] = part.sources(normal) * part.shares
-            means += small["convolution.vectors"][part.relations]
-            brought = np.empty_like(means)
-            for relation, begin, end in part.spans:
-                np.matmul(means[begin:end], self._matrices[relation], out=brought[begin:end])
-            out[part.targets] += part.received(brought)
-        added = gelu(out)
-        added += x[step.own]
-        return added
+    def __call__(self, x: FloatArray, edges: Sequence[RelationEdges]) -> FloatArray:
+        return x + gelu(self._convolution(normalise_layer(x, self._weight, self._shift), edges))
 
 
 def weight_shapes(
