@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
@@ -74,3 +74,42 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+class Configured:
+    """A frozen dataclass that a model's folder keeps as JSON.
+
+    `title` names it in errors, `ranges` are those of its numbers, and `later` are fields that older folders lack: they are not
+    written while they have their defaults, so that fingerprints stay.
+    """
+
+    __slots__ = ()
+    title: ClassVar[str]
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    later: ClassVar[tuple[str, ...]] = ()
+
+    def __post_init__(self) -> None:
+        ranges: dict[str, tuple[float, float]] = {}
+        for kind in reversed(type(self).__mro__):
+            ranges |= vars(kind).get("ranges", {})
+        check_ranges(self, self.title, ranges)
+        self.check()
+
+    def check(self) -> None:
+        """Refuse invalid fields, beyond their ranges."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        row = asdict(self)  # type: ignore[call-overload]
+        usual = {field.name: field.default for field in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, value in row.items() if name not in self.later or value != usual[name]}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Self:
+        """Reverse `to_json`; unknown fields and values of another type are refused."""
+        return cls(**known_fields(cls, row, cls.title))
+
+    def changed(self, changes: Iterable[str]) -> Self:
+        """Return a copy with some fields changed, each as ``NAME=VALUE``."""
+        found: Self = changed({self.title: self}, changes)[self.title]
+        return found

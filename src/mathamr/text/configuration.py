@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.configured import known_fields
+from mathamr.core.configured import Configured
 from mathamr.core.errors import MathAMRError
 
 WINDOW = 254
@@ -21,12 +22,20 @@ FARTHEST = 128
 
 
 @dataclass(frozen=True, slots=True)
-class TransformerConfiguration:
+class TransformerConfiguration(Configured):
     """The shape of the transformer; the defaults are those of MiniLM-L6-H384 (Wang et al., 2020).
 
     `projection` is the size of an output vector; zero returns the states themselves. `buckets` above zero add relative
     positions to attention; `epsilon` is that of the normalisations.
     """
+
+    title: ClassVar[str] = "transformer"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        **dict.fromkeys(("pieces", "size", "layers", "heads", "inner", "positions"), (1, 100_000)),
+        "projection": (0, 100_000),
+        "dropout": (0, 0.999),
+    }
+    later: ClassVar[tuple[str, ...]] = ("buckets", "epsilon")
 
     pieces: int = 30522
     size: int = 384
@@ -39,33 +48,17 @@ class TransformerConfiguration:
     buckets: int = 0
     epsilon: float = 1e-12
 
-    def __post_init__(self) -> None:
-        for name in ("pieces", "size", "layers", "heads", "inner", "positions"):
-            if not 1 <= getattr(self, name) <= 100_000:
-                raise MathAMRError(
-                    f"a transformer's {name} must be from 1 to 100,000, got {getattr(self, name)}"
-                )
-        if self.size % self.heads or not 0 <= self.projection <= self.size or not 0 <= self.dropout < 1:
+    def check(self) -> None:
+        """Refuse sizes that do not fit each other."""
+        if self.size % self.heads or self.projection > self.size:
             raise MathAMRError(
-                f"a transformer of size {self.size} cannot have {self.heads} heads, projection {self.projection}"
-                f" and dropout {self.dropout}"
+                f"a transformer of size {self.size} cannot have {self.heads} heads and projection {self.projection}"
             )
         if not (self.buckets == 0 or 4 <= self.buckets <= 1024) or not 0 < self.epsilon < 1:
             raise MathAMRError(
                 f"a transformer has 0 or 4 to 1,024 buckets of relative positions, not {self.buckets},"
                 f" and an epsilon between 0 and 1, not {self.epsilon}"
             )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form for a model's folder; fields that the first models lack are written only if they are used."""
-        row = asdict(self)
-        later = {"buckets": 0, "epsilon": 1e-12}
-        return {name: value for name, value in row.items() if name not in later or value != later[name]}
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> TransformerConfiguration:
-        """Return the inverse of `to_json`."""
-        return cls(**known_fields(cls, row, "transformer"))
 
 
 def relative_buckets(width: int, buckets: int) -> IntArray:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast, get_args
 
-from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.configured import Configured, changed
 from mathamr.core.errors import UnknownNameError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Named = TypeVar("Named", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingConfiguration:
+class TrainingConfiguration(Configured):
     """The settings of the optimiser: `warmup` is the share of all steps in which the rate rises to `learning_rate`.
 
     Afterwards it falls to `minimum_rate`. `clip` bounds the norm of the gradients. `temperature` divides the similarities of a contrastive loss. A subclass lists the `ranges` of its own fields and
@@ -48,30 +48,6 @@ class TrainingConfiguration:
     clip: float = 1.0
     temperature: float = 0.05
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        ranges: dict[str, tuple[float, float]] = {}
-        for kind in reversed(type(self).__mro__):
-            ranges |= vars(kind).get("ranges", {})
-        check_ranges(self, self.title, ranges)
-        self.check()
-
-    def check(self) -> None:
-        """Refuse invalid fields, beyond their ranges."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields, for checkpoints and cards."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Self:
-        """Reverse `to_json`."""
-        return cls(**known_fields(cls, row, cls.title))
-
-    def changed(self, changes: Iterable[str]) -> Self:
-        """Return a copy with some fields changed, each as ``name=value``."""
-        found: Self = changed({self.title: self}, changes)[self.title]
-        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.core.configured import check_ranges, known_fields
+from mathamr.core.configured import Configured
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import EDGES, FormulaLabels
 from mathamr.systems.formulagraph.batch import FormulaBatch
@@ -19,13 +20,19 @@ VIEWS = ("slt", "opt")
 
 
 @dataclass(frozen=True, slots=True)
-class FormulaGraphConfiguration:
+class FormulaGraphConfiguration(Configured):
     """The shape of both networks; `size` is that of a node's vector.
 
     With `types`, a node starts as the sum of its label's vector and its type's vector, so that the network need not learn
     separately for every label what all labels of a type have in common. With `printed`, the layers are equation 1 as
     the paper prints it: one matrix per relation, and no normalisation, residual connection, bias or projection.
     """
+
+    title: ClassVar[str] = "formula graph"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        **dict.fromkeys(("hidden", "size", "bases"), (1, 4096)),
+        "layers": (1, 16),
+    }
 
     hidden: int = 128
     size: int = 64
@@ -34,22 +41,12 @@ class FormulaGraphConfiguration:
     types: bool = False
     printed: bool = False
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse a projection where equation 1 has none."""
         if self.printed and self.hidden != self.size:
             raise MathAMRError(
                 f"equation 1 as printed has no projection: hidden is {self.hidden} and size {self.size}, but they must be equal"
             )
-        sizes = dict.fromkeys(("hidden", "size", "bases"), (1, 4096))
-        check_ranges(self, "formula graph", {**sizes, "layers": (1, 16)})
-
-    def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> FormulaGraphConfiguration:
-        """Reverse `to_json`; unknown fields are refused."""
-        return cls(**known_fields(cls, row, "formula graph"))
 
 
 class NodeNetwork(nn.Module):

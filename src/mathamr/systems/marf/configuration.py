@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
-from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.configured import Configured
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
 SCORINGS = ("token", "passage")
 """How formulas are compared while their encoder is trained: token by token (MaxSim), or by one mean vector."""
 LAYERS = ("bert", "llama")
 """The kind of a formula encoder's layers; Llama's are the paper's."""
-_LATER = ("formula_inner", "formula_kind", "fusion_inner", "normalised", "formula_rows")
-"""Fields that older folders lack; they are left out of JSON while they have their defaults, so that fingerprints stay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarfConfiguration:
+class MarfConfiguration(Configured):
     """The sizes of the context encoder's changes, of the formula encoder, of the fusion, and of what is stored.
 
     `base` names the text encoder to start from, `rank` is that of the changes to it. `size` is that of a token's
@@ -29,6 +27,31 @@ class MarfConfiguration:
     `formula_inner` and `fusion_inner` are the widths of feed-forward networks (0: four times the size). With `normalised`
     the LaTeX in a post's text is written by its normalised tokens, as that of its formulas is.
     """
+
+    title: ClassVar[str] = "MaRF"
+    later: ClassVar[tuple[str, ...]] = (
+        "formula_inner",
+        "formula_kind",
+        "fusion_inner",
+        "normalised",
+        "formula_rows",
+    )
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        "rank": (1, 4096),
+        "size": (2, 8192),
+        "length": (1, 510),
+        "formula_size": (2, 8192),
+        "formula_layers": (1, 64),
+        "formula_heads": (1, 64),
+        "formula_length": (1, 2048),
+        "fusion_heads": (1, 64),
+        "formulas": (1, 6),
+        "stored": (1, 8192),
+        "rows": (1, 510),
+        "formula_inner": (0, 65536),
+        "fusion_inner": (0, 65536),
+        "formula_rows": (1, 510),
+    }
 
     base: str = "mathamr-2"
     rank: int = 16
@@ -49,27 +72,8 @@ class MarfConfiguration:
     normalised: bool = False
     formula_rows: int = 16
 
-    def __post_init__(self) -> None:
-        check_ranges(
-            self,
-            "MaRF configuration",
-            {
-                "rank": (1, 4096),
-                "size": (2, 8192),
-                "length": (1, 510),
-                "formula_size": (2, 8192),
-                "formula_layers": (1, 64),
-                "formula_heads": (1, 64),
-                "formula_length": (1, 2048),
-                "fusion_heads": (1, 64),
-                "formulas": (1, 6),
-                "stored": (1, 8192),
-                "rows": (1, 510),
-                "formula_inner": (0, 65536),
-                "fusion_inner": (0, 65536),
-                "formula_rows": (1, 510),
-            },
-        )
+    def check(self) -> None:
+        """Refuse names that are not known, and sizes that do not fit each other."""
         if self.scoring not in SCORINGS:
             raise UnknownNameError("scoring", self.scoring, list(SCORINGS))
         if self.formula_kind not in LAYERS:
@@ -78,23 +82,6 @@ class MarfConfiguration:
             raise MathAMRError("a size must be a multiple of its number of heads")
         if self.stored > self.size:
             raise MathAMRError(f"{self.stored} principal components of vectors of size {self.size}: too many")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form for a model's folder."""
-        usual = {each.name: each.default for each in fields(self)}
-        return {
-            name: value for name, value in asdict(self).items() if name not in _LATER or value != usual[name]
-        }
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> MarfConfiguration:
-        """Read what `to_json` returned."""
-        return cls(**known_fields(cls, row, "MaRF"))
-
-    def changed(self, changes: Iterable[str]) -> MarfConfiguration:
-        """Return a copy with some fields changed, each given as ``NAME=VALUE``."""
-        result: MarfConfiguration = changed({"MaRF": self}, changes)["MaRF"]
-        return result
 
 
 CONFIGURATIONS = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
 
-from mathamr.core.configured import known_fields
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import Configured
+from mathamr.core.errors import UnknownNameError
 
 VirtualStart = Literal[
     "zero", "zero-embedding", "random-embedding", "mean", "mean-projection", "mean-typed-projection"
@@ -17,12 +18,19 @@ RETIRED = ("attention_heads", "text_size", "text_output")
 
 
 @dataclass(frozen=True, slots=True)
-class ModelConfiguration:
+class ModelConfiguration(Configured):
     """The shape of the network; the defaults are the thesis's (Table 4.5).
 
     `virtual_start` is one of the six initialisations of Table 4.13. Beyond the thesis: `dropout` applies to what each
     layer adds.
     """
+
+    title: ClassVar[str] = "model"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {
+        **dict.fromkeys(("hidden", "projection", "bases"), (1, MOST)),
+        "layers": (0, MOST),
+        "dropout": (0, 0.999),
+    }
 
     hidden: int = 64
     projection: int = 32
@@ -31,26 +39,16 @@ class ModelConfiguration:
     virtual_start: VirtualStart = "zero-embedding"
     dropout: float = 0.0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse an unknown start of virtual nodes."""
         if self.virtual_start not in get_args(VirtualStart):
             raise UnknownNameError("start of virtual nodes", self.virtual_start, list(get_args(VirtualStart)))
-        for name, least in (("hidden", 1), ("projection", 1), ("layers", 0), ("bases", 1)):
-            if not least <= getattr(self, name) <= MOST:
-                raise MathAMRError(
-                    f"a model's {name} must be from {least} to {MOST}, got {getattr(self, name)}"
-                )
-        if not 0 <= self.dropout < 1:
-            raise MathAMRError(f"a model's dropout must be in [0, 1), got {self.dropout}")
-
-    def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
-        return asdict(self)
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ModelConfiguration:
         """Reverse `to_json`; unknown fields are refused, except retired ones that are off."""
         known = {name: value for name, value in row.items() if name not in RETIRED or value}
-        return cls(**known_fields(cls, known, "model"))
+        return super(ModelConfiguration, cls).from_json(known)
 
 
 MODELS = {

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.core.configured import known_fields
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import Configured
+from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 
 WILDCARDS = 8
@@ -23,34 +24,26 @@ Normalisation = Literal["layer", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
-class StructEmbConfiguration:
+class StructEmbConfiguration(Configured):
     """The shape of the network; the paper has size 400 and 2 layers, and no labels on edges.
 
     `norm` normalises within the layers: over the numbers of a node (``layer``), or every number over the nodes of a batch
     (``batch``), as graph isomorphism networks do (Xu et al., 2019).
     """
 
+    title: ClassVar[str] = "ssemb"
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = {"size": (1, 4096), "layers": (1, 16)}
+    later: ClassVar[tuple[str, ...]] = ("norm",)
+
     size: int = 256
     layers: int = 2
     edge_labels: bool = True
     norm: Normalisation = "layer"
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse an unknown normalisation."""
         if self.norm not in get_args(Normalisation):
             raise UnknownNameError("normalisation", self.norm, list(get_args(Normalisation)))
-        if not 1 <= self.size <= 4096 or not 1 <= self.layers <= 16:
-            raise MathAMRError(
-                f"size must be from 1 to 4096 and layers from 1 to 16, got {self.size} and {self.layers}"
-            )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form for a model's folder; `norm` is left out of the older shape, whose fingerprint stays."""
-        return {name: value for name, value in asdict(self).items() if (name, value) != ("norm", "layer")}
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> StructEmbConfiguration:
-        """Reverse `to_json`; unknown fields are refused."""
-        return cls(**known_fields(cls, row, "ssemb"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
