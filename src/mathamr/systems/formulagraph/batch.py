@@ -13,6 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.systems.layers.batch import moved_together
 from mathamr.systems.layers.groups import EdgeGroups
+from mathamr.systems.layers.stack import node_ranges
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +78,3 @@ def batch_of(
         torch.from_numpy(starts.astype(np.int32)),
         torch.from_numpy(owners.astype(np.int32)),
     )
-
-
-def node_ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
-    """Return the concatenated ranges of numbers that start at each begin and have its count."""
-    before = np.cumsum(counts) - counts
-    found: AnyArray = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
-    return found

@@ -24,6 +24,7 @@ from mathamr.systems.formulafolder import (
 )
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.layers.stack import packed
 from mathamr.systems.nodematch import TreeMatch, View, most_similar
 from mathamr.systems.ranking import (
     Aligned,
@@ -168,7 +169,8 @@ class FormulaGraphSystem(System):
         """Return the vectors of the nodes of trees of one view, tree by tree."""
         numbers = FormulaTrees.of(trees, self.labels, view)
         self.network.eval()
-        for chosen in _within(np.diff(numbers.starts), NODES):
+        for run in packed(enumerate(np.diff(numbers.starts).tolist()), NODES):
+            chosen = np.array(run)
             with torch.inference_mode():
                 batch = batch_of(numbers, chosen, whole(numbers, chosen)).to(self._device)
                 rows = self.network(view, batch).float().cpu().numpy()
@@ -217,17 +219,3 @@ class FormulaGraphSystem(System):
         place = chosen_device(device)
         about = read.about("system", "name", "model")
         return cls(network.to(place), labels, name=name, about=about, device=place)
-
-
-def _within(sizes: np.ndarray[Any, Any], budget: int) -> Iterator[np.ndarray[Any, Any]]:
-    """Split the numbers, in order, into runs whose nodes stay within the budget."""
-    waiting: list[int] = []
-    nodes = 0
-    for place, size in enumerate(sizes.tolist()):
-        if waiting and nodes + size > budget:
-            yield np.array(waiting)
-            waiting, nodes = [], 0
-        waiting.append(place)
-        nodes += size
-    if waiting:
-        yield np.array(waiting)

@@ -139,10 +139,19 @@ def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int
 
 def _ranges(starts: AnyArray, chosen: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return the concatenated positions of the chosen graphs' elements, and how many each graph has."""
-    begins = starts[chosen]
-    counts = starts[chosen + 1] - begins
+    counts = starts[chosen + 1] - starts[chosen]
+    return node_ranges(starts[chosen], counts), counts
+
+
+def node_ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
+    """Return the concatenated ranges of numbers that start at each begin and have its count.
+
+    >>> node_ranges(np.array([5, 2]), np.array([2, 3]))
+    array([5, 6, 2, 3, 4])
+    """
     shift = begins - (np.cumsum(counts) - counts)
-    return np.repeat(shift, counts) + np.arange(counts.sum()), counts
+    found: AnyArray = np.repeat(shift, counts) + np.arange(counts.sum())
+    return found
 
 
 def _joined(arrays: Iterable[AnyArray]) -> AnyArray:

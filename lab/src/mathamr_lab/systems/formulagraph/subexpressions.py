@@ -6,7 +6,8 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray
 from mathamr.graphs.formulashard import FormulaTrees
-from mathamr.systems.formulagraph.batch import Chosen, node_ranges
+from mathamr.systems.formulagraph.batch import Chosen
+from mathamr.systems.layers.stack import node_ranges
 
 
 class Subexpressions:
