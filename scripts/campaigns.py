@@ -32,9 +32,9 @@ from mathamr.index.admin.check import check_index
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
+from mathamr.posts.rendering.posthtml import body_html
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
-from mathamr.serve.posthtml import body_html
 from modelcampaign import models
 
 SECONDS = 2.0

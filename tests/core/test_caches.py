@@ -13,7 +13,7 @@ from mathamr.formulas.trees import LONGEST_REMEMBERED
 from mathamr.index.indexing import analysis
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
-from mathamr.serve import drawing
+from mathamr.posts.rendering import drawing
 
 PACKAGE = Path(mathamr.__file__).parent
 FEW = {

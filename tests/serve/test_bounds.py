@@ -11,14 +11,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.posts.post import Formula, Link, Post
+from mathamr.posts.rendering import drawing as drawings
+from mathamr.posts.rendering.drawing import LONGEST_FORMULA, draw, draw_formula
 from mathamr.search import locations as places
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit
 from mathamr.search.searcher import Index
-from mathamr.serve import drawing as drawings
 from mathamr.serve import pieces
-from mathamr.serve.drawing import LONGEST_FORMULA, draw, draw_formula
 from mathamr.serve.pieces import formula_piece
 from mathamr.serve.routes import explain
 from mathamr.serve.routes import search as routes

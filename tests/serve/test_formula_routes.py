@@ -10,9 +10,9 @@ from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
 from mathamr.search.searcher import Index
 from mathamr.serve.limits import Limits
+from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.conftest import Serving
 from tests.serve.hostile import hostile_posts
-from tests.serve.test_sanitiser import inspected
 from tests.serve.test_search_routes import error
 
 FRACTION = r"\frac{1}{n^2}"

@@ -13,8 +13,8 @@ from mathamr.search.searcher import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
+from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.hostile import HTML, IDS, LATEX, MACRO_BOMB
-from tests.serve.test_sanitiser import inspected
 
 QUERIES = {
     **{name: body[:5000] for name, body in HTML.items()},

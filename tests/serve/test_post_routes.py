@@ -18,9 +18,9 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from tests.bounded import full_disk
+from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.conftest import WRITE_KEY, Serving
 from tests.serve.hostile import IDS
-from tests.serve.test_sanitiser import inspected
 from tests.serve.test_search_routes import error
 
 KEY = {"X-API-Key": WRITE_KEY}

@@ -19,8 +19,8 @@ from mathamr.serve.service import Service
 from mathamr.systems.models import box
 from mathamr.systems.vectors import Vectors
 from tests.models import sample_posts
+from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
-from tests.serve.test_sanitiser import inspected
 
 QUERY = r"Why does the series $\sum \frac{1}{n}$ diverge?"
 

@@ -113,7 +113,7 @@ def _fragment(fragment: Fragment) -> str:
 
 def _drawn(latex: str) -> str:
     """Return a formula as MathML, or as LaTeX if it cannot be drawn."""
-    from mathamr.serve.drawing import draw
+    from mathamr.posts.rendering.drawing import draw
 
     return draw(latex).mathml or f"<code>${escape(latex)}$</code>"
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
-from mathamr.posts.markup import formula_id, title_pieces
+from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
+from mathamr.posts.rendering.drawing import LONGEST_FORMULA, Drawn, draw, draw_formula
+from mathamr.posts.rendering.posthtml import LINE, PostFormulas
 from mathamr.search.fragment import Fragment
-from mathamr.serve.drawing import LONGEST_FORMULA, Drawn, draw, draw_formula
 
 FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]
 """Formulas of posts with the macros they are read with."""
 _WILDCARD = re.compile(r"\?([A-Za-z0-9])")
-LINE = "\u2028"
 
 
 def source_shown(source: str) -> str:
@@ -124,32 +123,3 @@ def title_shown(post: Post, names: Sequence[str] = ()) -> list[dict[str, Any]]:
         elif piece.kind in ("text", "code", "image"):
             shown.append(text_piece(piece.text.replace(LINE, " ")))
     return shown
-
-
-class PostFormulas:
-    """Finds the formula of a post that a piece of its text is, in the order of the text, under its id in the index."""
-
-    def __init__(self, post: Post, names: Sequence[str] = ()) -> None:
-        self._post = post
-        own = [formula.id for formula in post.formulas]
-        self._by_id: Mapping[str, Formula] = {
-            formula.id: replace(formula, id=name)
-            for formula, name in zip(post.formulas, names or own, strict=False)
-        }
-        self._seen: set[str] = set()
-        self._place = 0
-
-    @classmethod
-    def of_body(cls, post: Post, names: Sequence[str]) -> PostFormulas:
-        """Return those of the body, which come after those of the title."""
-        formulas = cls(post, names)
-        for piece in title_pieces(post.title, post.markup):
-            if piece.kind == "formula":
-                formulas.next(piece)
-        return formulas
-
-    def next(self, piece: Piece) -> Formula:
-        """Return the formula of the next piece that is one."""
-        name = formula_id(piece, self._post.id, self._place, self._seen)
-        self._place += 1
-        return self._by_id.get(name) or Formula(name, piece.text, piece.display, None, piece.mathml)

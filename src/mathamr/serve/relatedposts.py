@@ -10,10 +10,10 @@ from typing import Any
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
+from mathamr.posts.rendering.posthtml import Reference
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
 from mathamr.search.snippet import title
 from mathamr.serve.pieces import formulas_with_macros, fragment_pieces
-from mathamr.serve.posthtml import Reference
 
 LISTED = 50
 """Posts of one relation that are listed; their ids are all in the answer."""

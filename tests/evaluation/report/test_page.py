@@ -59,7 +59,7 @@ def test_the_page_shows_figures_floors_topics_and_hits(formulas_page: str) -> No
     cases = root.xpath("//article")
     assert cases
     for each in cases:
-        assert len(each.xpath(".//mark//*[local-name()='math']")) == 1
+        assert len(each.xpath(".//*[contains(@class, ' query')]//*[local-name()='math']")) == 1
         assert len(each.xpath(".//section")) == 2
         assert each.xpath(".//section//*[local-name()='math']")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mathamr.formulas.latex.display.atom import DEFAULT_SPACES as SPACES
-from mathamr.serve.drawing import draw
+from mathamr.posts.rendering.drawing import draw
 from tests.serve.page.visit import Page
 from tests.serve.site import Site
 

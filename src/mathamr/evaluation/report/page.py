@@ -13,7 +13,6 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.report.case import Case, Texts, case, differing, find_texts, hardest
 from mathamr.evaluation.report.chart import Bar, bars, difference_bars
-from mathamr.evaluation.report.rendering import body_html, formula_html, title_html
 from mathamr.evaluation.runevaluation import RunEvaluation, skipped_lines
 from mathamr.evaluation.runs import Run, RunHit
 from mathamr.evaluation.scores import Scores
@@ -22,8 +21,12 @@ from mathamr.evaluation.table import shown_p
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
+from mathamr.posts.rendering.posthtml import body_html, formula_html, title_html
 from mathamr.posts.report import Report
 
+LONGEST_TEXT = 6000
+"""Characters of a post that the page shows."""
+_STYLES = ("evaluation/report/style.css", "serve/page/formulas.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -49,7 +52,7 @@ def page(evaluation: RunEvaluation, posts: Iterable[Post] = ()) -> str:
     texts = find_texts(posts, items, are_formulas=are_formulas)
     sections = "\n".join(_pair(evaluation, run, base, cases, texts) for run, base, cases in pairs)
     names = ", ".join(scores.run for scores in evaluation.comparison.scores)
-    style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
+    style = "".join(files("mathamr").joinpath(name).read_text(encoding="utf-8") for name in _STYLES)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -223,9 +226,10 @@ def _case(evaluation: RunEvaluation, each: Case, runs: Sequence[Run], texts: Tex
 def _question(topic: Topic | None) -> str:
     if topic is None:
         return ""
-    title = title_html(topic.post, topic.formula_id)
-    head = f'<p class="title">{title}</p>' if title else ""
-    return f'<div class="question text">{head}{body_html(topic.post, topic.formula_id)}</div>'
+    title = title_html(topic.post)
+    shown = (f'<p class="title">{title}</p>' if title else "") + body_html(topic.post, LONGEST_TEXT)
+    asked = f'" data-formula="{escape(topic.formula_id)}"' if topic.formula_id else ""
+    return f'<div class="question text">{shown.replace(asked, f" query{asked}") if asked else shown}</div>'
 
 
 def _hits(run: Run, hits: Sequence[RunHit], grades: Mapping[str, int], texts: Texts) -> str:
@@ -250,9 +254,9 @@ def _text(item: str, texts: Texts) -> str:
     if item in texts.formulas:
         formula, post = texts.formulas[item]
         drawn = formula_html(replace(formula, display=True), post.macros)
-        return f'<div class="text formula"><span class="display">{drawn}</span></div>'
+        return f'<div class="text">{drawn}</div>'
     if item in texts.posts:
-        return f'<div class="text short" tabindex="0">{body_html(texts.posts[item])}</div>'
+        return f'<div class="text short" tabindex="0">{body_html(texts.posts[item], LONGEST_TEXT)}</div>'
     return '<p class="faint">not among the posts that were given</p>' if texts.are_given else ""
 
 

@@ -18,10 +18,10 @@ from mathamr.formulas.trees import trees_of
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import pieces
+from mathamr.posts.rendering.drawing import draw, draw_formula
 from mathamr.search.query import with_formulas_marked
 from mathamr.serve.answers import CommandsAnswer, FormulaAnswer, RenderAnswer, SymbolsAnswer, TextAnswer
 from mathamr.serve.commands import matching_commands
-from mathamr.serve.drawing import draw, draw_formula
 from mathamr.serve.drawnsymbols import drawn_symbols
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import shown_pieces

@@ -20,16 +20,16 @@ from mathamr.posts.decoding import clean_text
 from mathamr.posts.formats.jsonlines import markup_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
+from mathamr.posts.rendering.drawing import draw_formula
+from mathamr.posts.rendering.posthtml import body_html, title_html
 from mathamr.posts.report import Report
 from mathamr.search.fragment import plain
 from mathamr.search.library import PROFILE, close_enough
 from mathamr.search.searcher import Index
 from mathamr.search.similarposts import beginning
 from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
-from mathamr.serve.drawing import draw_formula
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import formula_piece, title_shown
-from mathamr.serve.posthtml import body_html, title_html
 from mathamr.serve.relatedposts import references, related_posts
 from mathamr.serve.requests import GraphFormat, Id, PostRequest, PostsRequest, Trees
 from mathamr.serve.routes import ANY

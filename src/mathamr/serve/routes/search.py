@@ -15,11 +15,11 @@ from fastapi import APIRouter, Query, Request, Response
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind
+from mathamr.posts.rendering.drawing import LONGEST_FORMULA, Drawn, draw_formula, draw_marked
 from mathamr.search.fragment import shortened
 from mathamr.search.grouping import Grouping
 from mathamr.serve.answercache import JsonAnswer
 from mathamr.serve.answers import SearchAnswer
-from mathamr.serve.drawing import LONGEST_FORMULA, Drawn, draw_formula, draw_marked
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import (
     FormulasById,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Markup, Post
-from mathamr.serve.posthtml import body_html, formula_html, title_html
-from mathamr.serve.sanitiser import ALLOWED, MARK, CostlyMarkupError, safe_link, sanitise_html
+from mathamr.posts.rendering.posthtml import body_html, formula_html, title_html
+from mathamr.posts.rendering.sanitiser import ALLOWED, MARK, CostlyMarkupError, safe_link, sanitise_html
 from tests.serve.hostile import HTML, LATEX
 
 OWN_ATTRIBUTES = {

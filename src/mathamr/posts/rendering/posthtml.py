@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape, unescape
 from itertools import zip_longest
 from typing import NamedTuple
@@ -12,13 +13,14 @@ from urllib.parse import quote
 from mathamr.posts.formats.declaration.highlighting import highlight_code
 from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, name_reference
 from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
-from mathamr.posts.markup import pieces
+from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
-from mathamr.serve.drawing import Drawn, draw_formula
-from mathamr.serve.pieces import LINE, PostFormulas, title_shown
-from mathamr.serve.sanitiser import CostlyMarkupError, Places, safe_link, sanitise_html
+from mathamr.posts.rendering.drawing import LONGEST_FORMULA, draw_formula
+from mathamr.posts.rendering.sanitiser import CostlyMarkupError, Places, safe_link, sanitise_html
 
+LINE = "\u2028"
+"""Stands for a line break within a paragraph."""
 LONGEST_PICTURE = 5_000
 """Characters of the source of a drawing that are shown."""
 _BLOCKS = {
@@ -51,11 +53,13 @@ class Reference(NamedTuple):
 
 def title_html(post: Post, names: Sequence[str] = ()) -> str:
     """Return the title of a post in one line."""
+    formulas = PostFormulas(post, names)
     return "".join(
-        _formula_html(piece["id"], piece["latex"], Drawn(piece["mathml"]), display=False)
-        if piece["kind"] == "formula"
-        else escape(piece["text"])
-        for piece in title_shown(post, names)
+        formula_html(replace(formulas.next(piece), display=False), post.macros)
+        if piece.kind == "formula"
+        else escape(piece.text.replace(LINE, " "))
+        for piece in title_pieces(post.title, post.markup)
+        if piece.kind in ("formula", "text", "code", "image")
     )
 
 
@@ -130,13 +134,10 @@ def post_link(id: str) -> str:
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
     """Return a formula of a post for a page, under its id."""
-    return _formula_html(formula.id, formula.latex, draw_formula(formula, macros), display=formula.display)
-
-
-def _formula_html(id: str, latex: str, drawn: Drawn, *, display: bool) -> str:
-    kind = "formula display" if display else "formula"
-    inside = drawn.mathml or f'<code class="broken">{escape(latex) or "MathML"}</code>'
-    return f'<span class="{kind}" data-formula="{escape(id)}">{inside}</span>'
+    kind = "formula display" if formula.display else "formula"
+    drawn = draw_formula(formula, macros).mathml
+    inside = drawn or f'<code class="broken">{escape(formula.latex[:LONGEST_FORMULA]) or "MathML"}</code>'
+    return f'<span class="{kind}" data-formula="{escape(formula.id)}">{inside}</span>'
 
 
 def _is_display(html: str) -> bool:
@@ -279,3 +280,32 @@ class _BlockWriter:
         else:
             self._open = self._open if self._open == "quote" else None
             self._block = self._open or following
+
+
+class PostFormulas:
+    """Finds the formula of a post that a piece of its text is, in the order of the text, under its id in the index."""
+
+    def __init__(self, post: Post, names: Sequence[str] = ()) -> None:
+        self._post = post
+        own = [formula.id for formula in post.formulas]
+        self._by_id: Mapping[str, Formula] = {
+            formula.id: replace(formula, id=name)
+            for formula, name in zip(post.formulas, names or own, strict=False)
+        }
+        self._seen: set[str] = set()
+        self._place = 0
+
+    @classmethod
+    def of_body(cls, post: Post, names: Sequence[str]) -> PostFormulas:
+        """Return those of the body, which come after those of the title."""
+        formulas = cls(post, names)
+        for piece in title_pieces(post.title, post.markup):
+            if piece.kind == "formula":
+                formulas.next(piece)
+        return formulas
+
+    def next(self, piece: Piece) -> Formula:
+        """Return the formula of the next piece that is one."""
+        name = formula_id(piece, self._post.id, self._place, self._seen)
+        self._place += 1
+        return self._by_id.get(name) or Formula(name, piece.text, piece.display, None, piece.mathml)

@@ -6,9 +6,9 @@ import pytest
 
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.serve.drawing import draw, draw_formula
+from mathamr.posts.rendering.drawing import draw, draw_formula
+from mathamr.posts.rendering.posthtml import Reference, body_html, title_html
 from mathamr.serve.pieces import shown_pieces, title_shown
-from mathamr.serve.posthtml import Reference, body_html, title_html
 
 
 def _post(body: str, markup: Markup, title: str = "", macros: tuple[str, ...] = ()) -> Post:
