@@ -131,18 +131,23 @@ def measure_model(model: str, collection: str, folder: Path, share: int, workers
     write_collection(path, share)
     built = build_index([path], index_folder, BuildOptions(model=model, workers=workers))
     print(json.dumps({"built": name, **built.to_json()}), flush=True)
-    with Index.open(index_folder) as index:
-        found = Found(seconds={"index": built.seconds / len(index)})
+    found = measure_index(index_folder, collection, workers)
+    found.seconds["index"] = built.seconds / built.manifest.counts["posts"]
+    kept.write_text(json.dumps({"values": found.values, "seconds": found.seconds}), "utf-8")
+    return found
+
+
+def measure_index(folder: Path, collection: str, workers: int) -> Found:
+    """Return the figures of an index of a collection."""
+    with Index.open(folder) as index:
         beds = topic_beds(index) if collection == "arqmath" else entry_beds(index)
+    found = Found()
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = [
-            (
-                bed,
-                pool.submit(_measure, str(index_folder), Bed(bed.name, dict(part), bed.qrels, bed.measures)),
-            )
-            for bed in beds
-            for part in batches(bed.queries.items(), AT_A_TIME)
-        ]
+        waiting = []
+        for bed in beds:
+            for part in batches(bed.queries.items(), AT_A_TIME):
+                some = Bed(bed.name, dict(part), bed.qrels, bed.measures)
+                waiting.append((bed, pool.submit(_measure, str(folder), some)))
         for bed, future in waiting:
             values, seconds = future.result()
             found.seconds[bed.name] = found.seconds.get(bed.name, 0.0) + seconds / len(bed.queries)
@@ -150,7 +155,6 @@ def measure_model(model: str, collection: str, folder: Path, share: int, workers
                 known = found.values.setdefault(f"{bed.name}, {name}", [[] for _ in columns])
                 for column, more in zip(known, columns, strict=True):
                     column += more
-    kept.write_text(json.dumps({"values": found.values, "seconds": found.seconds}), "utf-8")
     return found
 
 

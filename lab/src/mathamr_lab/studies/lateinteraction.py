@@ -27,7 +27,8 @@ from mathamr_lab.data import data_folder, environment
 from mathamr_lab.systems.text.materials import TextMaterials, read_materials
 
 TEMPERATURE = 0.02
-LENGTH = 256
+LENGTHS = (128, 256)
+"""The greatest numbers of tokens of a question and of an answer."""
 RATES = (5e-5, 1e-3)
 """The highest learning rates of the base and of the new layer."""
 WARM = 0.05
@@ -98,8 +99,8 @@ def run() -> None:
     model = models.ColBERT(
         base or str(EncoderSource("st", "all-MiniLM-L6-v2").files()),
         device=device,
-        query_length=LENGTH,
-        document_length=LENGTH,
+        query_length=LENGTHS[0],
+        document_length=LENGTHS[1],
         do_query_expansion=False,
         skiplist_words=[],
         local_files_only=True,

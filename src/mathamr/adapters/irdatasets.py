@@ -1,0 +1,63 @@
+"""A test collection as ir_datasets iterates one: documents, queries and judgments as named tuples with its field names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from mathamr.adapters.records import readable
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.topics import read_topics
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+
+
+class Document(NamedTuple):
+    """A post; its text begins with its title and has formulas between dollar signs."""
+
+    doc_id: str
+    text: str
+    kind: str
+
+
+class Query(NamedTuple):
+    """A topic, as text like a document's."""
+
+    query_id: str
+    text: str
+
+
+class Judgment(NamedTuple):
+    """A grade of a document for a query."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    iteration: str = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Files of ARQMath, or any that `mathamr posts`, `run --topics` and `evaluate --qrels` read."""
+
+    posts: Path | str
+    topics: Path | str
+    qrels: Path | str
+
+    def docs_iter(self) -> Iterator[Document]:
+        """Yield the posts in the order of their files."""
+        for post in read_posts(Path(self.posts), Report()):
+            yield Document(post.id, readable(post), post.kind)
+
+    def queries_iter(self) -> Iterator[Query]:
+        """Yield the topics."""
+        for topic in read_topics(self.topics):
+            yield Query(topic.id, readable(topic.post))
+
+    def qrels_iter(self) -> Iterator[Judgment]:
+        """Yield the judgments."""
+        for topic, grades in read_qrels(self.qrels).grades.items():
+            for item, grade in grades.items():
+                yield Judgment(topic, item, grade)
