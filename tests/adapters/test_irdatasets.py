@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.adapters.irdatasets import Dataset, Document, Judgment, Query
+from mathamr.adapters.irdatasets import Dataset, GenericDoc, GenericQuery, TrecQrel
 
 POSTS = """<posts>
 <row Id="1" PostTypeId="1" Title="On $x$" Body="&lt;p&gt;Is &lt;b&gt;it&lt;/b&gt; so?&lt;/p&gt;"/>
@@ -24,11 +24,11 @@ def collection(tmp_path: Path) -> Dataset:
 
 def test_documents_queries_and_judgments_have_the_names_of_ir_datasets(collection: Dataset) -> None:
     assert list(collection.docs_iter()) == [
-        Document("1", "On $x$\n\nIs it so?", "question"),
-        Document("2", "Yes.", "answer"),
+        GenericDoc("1", "On $x$\n\nIs it so?", "question"),
+        GenericDoc("2", "Yes.", "answer"),
     ]
-    assert list(collection.queries_iter()) == [Query("A.1", "On sums\n\nWhy?")]
-    assert list(collection.qrels_iter()) == [Judgment("A.1", "2", 3), Judgment("A.1", "1", 0)]
+    assert list(collection.queries_iter()) == [GenericQuery("A.1", "On sums\n\nWhy?")]
+    assert list(collection.qrels_iter()) == [TrecQrel("A.1", "2", 3), TrecQrel("A.1", "1", 0)]
 
 
 def test_ir_measures_takes_the_judgments_as_they_are(collection: Dataset) -> None:

@@ -14,7 +14,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 
-class Document(NamedTuple):
+class GenericDoc(NamedTuple):
     """A post; its text begins with its title and has formulas between dollar signs."""
 
     doc_id: str
@@ -22,14 +22,14 @@ class Document(NamedTuple):
     kind: str
 
 
-class Query(NamedTuple):
+class GenericQuery(NamedTuple):
     """A topic, as text like a document's."""
 
     query_id: str
     text: str
 
 
-class Judgment(NamedTuple):
+class TrecQrel(NamedTuple):
     """A grade of a document for a query."""
 
     query_id: str
@@ -46,18 +46,18 @@ class Dataset:
     topics: Path | str
     qrels: Path | str
 
-    def docs_iter(self) -> Iterator[Document]:
+    def docs_iter(self) -> Iterator[GenericDoc]:
         """Yield the posts in the order of their files."""
         for post in read_posts(Path(self.posts), Report()):
-            yield Document(post.id, readable(post), post.kind)
+            yield GenericDoc(post.id, readable(post), post.kind)
 
-    def queries_iter(self) -> Iterator[Query]:
+    def queries_iter(self) -> Iterator[GenericQuery]:
         """Yield the topics."""
         for topic in read_topics(self.topics):
-            yield Query(topic.id, readable(topic.post))
+            yield GenericQuery(topic.id, readable(topic.post))
 
-    def qrels_iter(self) -> Iterator[Judgment]:
+    def qrels_iter(self) -> Iterator[TrecQrel]:
         """Yield the judgments."""
         for topic, grades in read_qrels(self.qrels).grades.items():
             for item, grade in grades.items():
-                yield Judgment(topic, item, grade)
+                yield TrecQrel(topic, item, grade)
