@@ -44,6 +44,17 @@ def test_this_noun_is_the_last_such_noun() -> None:
     assert sum(concept == "ring" for concept in found.amr.concepts().values()) == 1
 
 
+def test_a_this_that_something_refers_to_stays() -> None:
+    found = resolve_coreference(
+        document(
+            RING,
+            "(c / contain-01 :ARG0 (r / ring :mod (t / this)))",
+            "(e / easy :domain (x / this :mod (y / that)))",
+        )
+    )
+    assert {v for s, _, t in found.amr.edges for v in (s, t)} <= found.amr.concepts().keys()
+
+
 def test_without_clear_evidence_nothing_is_joined() -> None:
     two = "(a / and :op1 (r / ring :domain (f / FORMULA_0)) :op2 (m / map :domain (g / FORMULA_1)))"
     for before, after in (

@@ -47,7 +47,9 @@ def resolve_coreference(document: DocumentAmr) -> DocumentAmr:
                 continue
             if len(found) == 1:
                 meant[variable] = meant.get(found[0], found[0])
-    dropped = {v for v in dropped if sum(v in (s, t) for s, _, t in amr.edges) == 1} | set(meant)
+    # "This" stays where something else refers to it.
+    alone = {v for v in dropped if sum(v in (s, t) for s, _, t in amr.edges) == 1}
+    dropped = (alone - set(meant.values())) | set(meant)
     if not meant:
         return document
     edges = [

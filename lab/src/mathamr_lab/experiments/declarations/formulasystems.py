@@ -51,7 +51,7 @@ PAIRINGS = FormulaExperiment(
         _pairing("Inner+Outer AVG", _ALL, "mean", 0.684, 0.486, 0.581, 0.639, 0.526),
         _pairing("Inner+Outer F1", _ALL, "f1", 0.670, 0.475, 0.576, 0.635, 0.532),
         _pairing("Inner+Outer RRF", _ALL, "rrf", 0.678, 0.485, 0.599, 0.623, 0.523),
-        _untrained("formula-graph", "max"),
+        *(_untrained("formula-graph", each) for each in ("layout", "operators", "max", "mean", "f1", "rrf")),
         *BASELINES,
     ),
 )
