@@ -90,13 +90,15 @@ class GuardedGraphs:
         """Build the graphs of posts before they are stored; raise `TooMuchWorkError` for one that cannot be built."""
         for line, name in zip(lines, names, strict=True):
             answer = self([line])
-            if isinstance(answer, Lost):
-                answer = self([MINIMAL + line])
-            if isinstance(answer, Lost):
+            if not isinstance(answer, Lost):
+                continue
+            minimal = self([MINIMAL + line])
+            if isinstance(minimal, Lost):
                 raise TooMuchWorkError(
-                    f"the post {name!r} takes more work than is allowed ({answer.message}); shorten it"
+                    f"the post {name!r} takes more work than is allowed ({minimal.message}); shorten it"
                 )
-            self._remembered.put(line, answer[0])
+            minimal[0]["fallbacks"][f"post: {answer.cause}"] = 1
+            self._remembered.put(line, minimal[0])
 
     def _request(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
         ((_, answer),) = self._pool.map([lines])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, VectorChecksum, meaning_of, unpacked
+from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, meaning_of, unpacked
 from mathamr.index.indexing.analysis import check_usable, visual_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
@@ -38,8 +38,8 @@ def settle(catalogue: Catalogue) -> None:
             (
                 each,
                 None if each.post is None else meaning_of(each.post),
-                VectorChecksum(1, 0.5),
-                {name: VectorChecksum(2, 0.25) for name, _ in each.formulas},
+                1,
+                {name: 2 for name, _ in each.formulas},
             )
             for each in catalogue.pending("vectors")
         ]
@@ -189,24 +189,21 @@ def test_the_first_post_by_id_stands_for_a_visual_and_in_it_the_first_formula(ca
     assert [formula.latex for formula, _ in catalogue.representatives([squares, y]).values()] == ["x^{2}"]
 
 
-def test_the_sketch_of_every_entry_is_remembered_until_its_vectors_are_lost(catalogue: Catalogue) -> None:
+def test_the_rows_of_every_entry_are_remembered_until_its_vectors_are_lost(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "$x$"), note("b", "$y$"))
     x, y = (visual_keys(note("n", body))[0] for body in ("$x$", "$y$"))
     settle(catalogue)
     with catalogue.transaction():
-        catalogue.mark_visual_vectors(x, b"source", VectorChecksum(3, -1.5))
-    assert dict(catalogue.post_checksums()) == {"a": VectorChecksum(1, 0.5), "b": VectorChecksum(1, 0.5)}
-    assert dict(catalogue.formula_checksums()) == {
-        "a:0": VectorChecksum(2, 0.25),
-        "b:0": VectorChecksum(2, 0.25),
-    }
-    assert dict(catalogue.visual_checksums()) == {x: VectorChecksum(3, -1.5), y: VectorChecksum()}
+        catalogue.mark_visual_vectors(x, b"source", 3)
+    assert dict(catalogue.post_rows()) == {"a": 1, "b": 1}
+    assert dict(catalogue.formula_rows()) == {"a:0": 2, "b:0": 2}
+    assert catalogue.visual_rows() == {x: 3, y: 0}
     assert catalogue.visuals_made_of([x, y]) == {x: b"source"}
     with catalogue.transaction():
         catalogue.unmark("vectors", ["a"])
         catalogue.unmark_visuals("vectors", [x])
-    assert set(dict(catalogue.post_checksums())) == {"b"}
-    assert set(dict(catalogue.visual_checksums())) == {y}
+    assert set(dict(catalogue.post_rows())) == {"b"}
+    assert set(catalogue.visual_rows()) == {y}
     assert catalogue.visuals_made_of([x, y]) == {}
 
 
@@ -239,7 +236,7 @@ def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "two"))
     with catalogue.transaction():
         catalogue.mark("graph", [pending])
-        catalogue.mark_vectors([(pending, b"content", VectorChecksum(1), {})])
+        catalogue.mark_vectors([(pending, b"content", 1, {})])
     assert catalogue.count_pending("graph") == catalogue.count_pending("vectors") == 1
 
 

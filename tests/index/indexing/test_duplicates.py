@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from mathamr.index.admin.check import check_index
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.indexing.builder import BuildSummary, build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.storage import IndexStorage
@@ -148,22 +149,24 @@ def test_a_note_without_a_heading_is_called_by_its_file_which_its_vectors_depend
     assert encodes == {"schwarz.md": 1}
 
 
-def test_vectors_that_are_not_those_that_were_marked_are_not_taken_over(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str]
+def test_vectors_that_were_written_but_not_marked_are_not_taken_over(
+    model_folder: Path, tmp_path: Path, encodes: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process killed between writing vectors and marking them leaves others than the catalogue believes."""
-    from mathamr.index.engines.entry import Entry
-
+    """A process that ends between writing and marking leaves other vectors than those of the content that was known."""
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)
     read(notes, index, model_folder)
-    with IndexWriter.open(index, device="cpu") as archive:
-        fields = [field.name for field in archive.engine.fields if field.of == "posts"]
-        other = {name: archive.vectors("series/plain.md", name) for name in fields}
-        payload = archive.engine.payloads("posts", ["limits.md"])["limits.md"]
-        archive.engine.upsert("posts", [Entry("limits.md", other, payload)])
-        archive.engine.flush()
+    write(notes, {"limits.md": NOTES["limits.md"].replace("b", "c")})
+    with monkeypatch.context() as patch:
+        patch.setattr(Catalogue, "mark_vectors", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            read(notes, index, model_folder)
     encodes.clear()
-    (notes / "limits.md").rename(notes / "renamed.md")
+    write(notes, NOTES)
     read(notes, index, model_folder)
-    assert encodes == {"renamed.md": 1}
+    assert encodes == {"limits.md": 1}
+    assert check_index(index, options(model_folder)).problems == []
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -132,7 +132,9 @@ def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     monkeypatch.setattr(GuardedGraphs, "_request", lost)
     posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
     summary = build(index, posts, model_folder, "more.jsonl")
-    assert summary.log.fallbacks == {"post 'p2' is left out: too long": 1}
+    assert summary.log.fallbacks == {
+        "post 'p2' is left out: the post 'p2' takes more work than is allowed (too long); shorten it": 1
+    }
     assert check_index(index, options(model_folder)).sound
     with IndexStorage.open(index) as archive:
         assert {"p1", "p3"} <= set(archive.catalogue.ids())

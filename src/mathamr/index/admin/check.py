@@ -27,7 +27,6 @@ from mathamr.index.indexing.analysis import Unusable
 from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.graphstages import make_tensors
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.index.indexing.outdated import remove, reset_lexical, reset_outdated, reset_vectors
 from mathamr.index.indexing.reading import analysed
@@ -192,10 +191,7 @@ def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: 
     _repair_lexical(archive, damage)
     reset_outdated(archive)
     with BuildPool(options.workers) as pool:
-        log = archive.update_parts(pool=pool, log=BuildLog(show=options.show_progress))
-    remade = damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs
-    if remade and "tensor" in archive.needs:
-        make_tensors(archive, options.workers, log)
+        archive.update_parts(pool=pool, log=BuildLog(show=options.show_progress))
     update_manifest(archive)
     for problem in report.problems:
         if problem.outcome == "found":
@@ -224,6 +220,7 @@ def _repair_graphs(archive: IndexWriter, damage: Damage) -> None:
                 store.delete(post_id)
     with archive.catalogue.transaction():
         archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
+        archive.catalogue.unmark("vectors", None if damage.vocabularies else damage.untensored)
 
 
 def _repair_vectors(archive: IndexWriter, damage: Damage) -> None:

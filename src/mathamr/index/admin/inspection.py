@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,14 +16,12 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.catalogue.catalogue import CATALOGUE
-from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, VectorChecksum
+from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES
 from mathamr.index.engines.engine import ENGINES, Engine
-from mathamr.index.indexing.entries import agree, checksum_of
-from mathamr.index.indexing.graphstages import parser_of
+from mathamr.index.indexing.encoding import parser_of
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, IndexStorage
 from mathamr.systems.field import FieldTarget
-from mathamr.systems.vectors import Vectors
 
 EXAMPLES = 3
 BATCH = 512
@@ -107,10 +106,10 @@ class Damage:
     lexical: set[str] = field(default_factory=set)
     visuals: set[str] = field(default_factory=set)
     extra_entries: dict[FieldTarget, set[str]] = field(default_factory=dict)
+    untensored: set[str] = field(default_factory=set)
     extra_graphs: set[str] = field(default_factory=set)
     extra_lexical: set[str] = field(default_factory=set)
     extra_visuals: set[str] = field(default_factory=set)
-    tensors: bool = False
     vocabularies: bool = False
     whole_graphs: bool = False
     whole_vectors: bool = False
@@ -193,7 +192,7 @@ def _inspect_graphs(archive: IndexStorage, report: CheckReport, damage: Damage) 
     report.add_each(GRAPHS, "graphs are of another text or parser", foreign)
     report.add_each(GRAPHS, "graphs are damaged", damaged)
     report.add_each(GRAPHS, "graphs have no tensor", untensored)
-    damage.graphs, damage.tensors = missing | foreign | damaged, bool(untensored)
+    damage.graphs, damage.untensored = missing | foreign | damaged, untensored
 
 
 def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
@@ -205,21 +204,21 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage)
     if words:
         raise MathAMRError("; ".join(words))
     pending = list(catalogue.pending("vectors"))
-    posts = _Entries(engine, "posts", dict(catalogue.post_checksums()), {each.id for each in pending})
+    posts = _Entries(engine, "posts", dict(catalogue.post_rows()), {each.id for each in pending})
     formulas = _Entries(
         engine,
         "formulas",
-        dict(catalogue.formula_checksums()),
+        dict(catalogue.formula_rows()),
         {name for each in pending for name in (*each.gone, *(name for name, _ in each.formulas))},
     )
-    visuals = _Entries(
-        engine, "visual", dict(catalogue.visual_checksums()), set(catalogue.stale_visuals("vectors", -1))
-    )
+    visuals = _Entries(engine, "visual", catalogue.visual_rows(), set(catalogue.stale_visuals("vectors", -1)))
     for entries in (posts, formulas, visuals):
         damage.extra_entries[entries.of] = entries.extra
         what = "visual classes" if entries.of == "visual" else entries.of
         report.add_each(VECTORS, f"{what} have no vectors", entries.missing)
-        report.add_each(VECTORS, f"{what} have other vectors than were made for them", entries.wrong)
+        report.add_each(
+            VECTORS, f"{what} have another number of vectors than was made for them", entries.wrong
+        )
         report.add_each(VECTORS, f"vectors belong to none of the {what}", entries.extra)
     lost = sorted(formulas.missing | formulas.wrong)
     damage.vectors = posts.missing | posts.wrong | catalogue.posts_of_formulas(lost)
@@ -227,27 +226,20 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage)
 
 
 class _Entries:
-    """Compares the entries of a kind in an engine with their sketches in the catalogue."""
+    """Compares the entries of a kind in an engine with the numbers of their rows in the catalogue."""
 
-    def __init__(
-        self, engine: Engine, of: FieldTarget, expected: dict[str, VectorChecksum], pending: set[str]
-    ) -> None:
+    def __init__(self, engine: Engine, of: FieldTarget, expected: dict[str, int], pending: set[str]) -> None:
         self.of = of
         there = set(engine.ids(of))
-        self.missing = {name for name, known in expected.items() if known.rows} - there - pending
-        self.extra = {name for name in there - pending if not expected.get(name, VectorChecksum()).rows}
+        self.missing = {name for name, rows in expected.items() if rows} - there - pending
+        self.extra = {name for name in there - pending if not expected.get(name)}
         self.wrong: set[str] = set()
-        fields = [each for each in engine.fields if each.of == of]
+        fields = [each.name for each in engine.fields if each.of == of]
         for batch in batches(sorted((there & expected.keys()) - self.extra - pending), BATCH):
-            found: dict[str, dict[str, Vectors]] = {name: {} for name in batch}
-            for each in fields:
-                for name, rows in engine[each.name].fetch(batch).items():
-                    found[name][each.name] = rows
-            self.wrong |= {
-                name
-                for name, rows in found.items()
-                if not agree(checksum_of(rows, fields, of), expected[name])
-            }
+            found = Counter[str]()
+            for name in fields:
+                found.update({each: len(rows) for each, rows in engine[name].fetch(batch).items()})
+            self.wrong |= {name for name in batch if found[name] != expected[name]}
 
 
 def _engine(archive: IndexStorage) -> Engine:

@@ -410,7 +410,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
             changed = self._db.execute(
                 "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
                 " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
-                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, rows = 0, sketch = 0"
+                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, rows = 0"
                 " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
                 (chosen, number, position, visual, visual_id),
             )

@@ -53,21 +53,12 @@ class PendingPost:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorChecksum:
-    """A summary of an entry's vectors: the number of rows in all fields, and a number computed from them."""
-
-    rows: int = 0
-    value: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A post whose content is or was the same as another's: its id, and a summary of its vectors in the engine."""
+    """A post whose content is or was the same as another's: its id, and the numbers of its rows and of its formulas' in the engine."""
 
     id: str
-    post: VectorChecksum
+    rows: int
     formulas: int
-    """The number of rows of its formulas."""
 
 
 class Journal(Database):
@@ -141,30 +132,17 @@ class Journal(Database):
         """Return True if that part is up to date with that post."""
         return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
 
-    def post_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """Yield the sketch of every post whose vectors are up to date."""
-        sql = "SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1"
-        for post_id, rows, value in self._each(sql):
-            yield post_id, VectorChecksum(rows, value)
+    def post_rows(self) -> Iterator[tuple[str, int]]:
+        """Yield the number of rows of every post whose vectors are up to date."""
+        return self._each("SELECT number, id, rows FROM posts WHERE deleted = 0 AND vectors = 1")
 
-    def formula_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """Yield the sketch of every formula that has vectors in the engine."""
-        for formula_id, rows, value in self._each(
-            "SELECT number, id, rows, sketch FROM formulas WHERE rows > 0"
-        ):
-            yield formula_id, VectorChecksum(rows, value)
+    def formula_rows(self) -> Iterator[tuple[str, int]]:
+        """Yield the number of rows of every formula that has vectors in the engine."""
+        return self._each("SELECT number, id, rows FROM formulas WHERE rows > 0")
 
-    def visual_checksums(self) -> Iterator[tuple[str, VectorChecksum]]:
-        """Yield the sketch of every visual class whose vectors are up to date."""
-        last = ""
-        sql = (
-            "SELECT visual, rows, sketch FROM visuals WHERE vectors = 1 AND gone = 0 AND visual > ?"
-            " ORDER BY visual LIMIT 2000"
-        )
-        while rows := self._rows(sql, (last,)):
-            last = rows[-1][0]
-            for visual, count, value in rows:
-                yield visual, VectorChecksum(count, value)
+    def visual_rows(self) -> dict[str, int]:
+        """Return the number of rows of every visual class whose vectors are up to date."""
+        return dict(self._rows("SELECT visual, rows FROM visuals WHERE vectors = 1 AND gone = 0"))
 
     def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
         """Return the digest of the formula from which the vectors of each visual class were computed, if there are any."""
@@ -184,26 +162,17 @@ class Journal(Database):
         sql = "UPDATE posts SET lexical = 1 WHERE number = ? AND digest = ? AND deleted = 0"
         self._db.executemany(sql, posts)
 
-    def mark_vectors(
-        self, marks: Iterable[tuple[PendingPost, bytes | None, VectorChecksum, Mapping[str, VectorChecksum]]]
-    ) -> None:
-        """Record that the engine has the vectors of posts and of some of their formulas, and from what content they were made."""
+    def mark_vectors(self, marks: Iterable[tuple[PendingPost, bytes | None, int, Mapping[str, int]]]) -> None:
+        """Record how many rows of posts and of some of their formulas the engine has, and from what content they were made."""
         marks = list(marks)
         self._db.executemany(
-            "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
-            (
-                (own.rows, own.value, each.number, each.digest, int(each.is_deleted))
-                for each, _, own, _ in marks
-            ),
-        )
-        self._db.executemany(
-            "DELETE FROM encoded WHERE post = ?",
-            ((each.number,) for each, made_of, _, _ in marks if not made_of),
+            "UPDATE posts SET vectors = 1, rows = ? WHERE number = ? AND digest = ? AND deleted = ?",
+            ((own, each.number, each.digest, int(each.is_deleted)) for each, _, own, _ in marks),
         )
         self._db.executemany(
             "INSERT OR REPLACE INTO encoded VALUES (?, ?, ?, ?)",
             (
-                (each.number, made_of, own.rows, sum(part.rows for part in formulas.values()))
+                (each.number, made_of, own, sum(formulas.values()))
                 for each, made_of, own, formulas in marks
                 if made_of
             ),
@@ -214,27 +183,15 @@ class Journal(Database):
             for name in (*(name for name, _ in each.formulas), *each.gone)
             if name not in formulas
         ]
+        self._db.executemany("UPDATE formulas SET rows = 0 WHERE id = ? AND post = ? AND rows > 0", without)
         self._db.executemany(
-            "UPDATE formulas SET rows = 0, sketch = 0 WHERE id = ? AND post = ? AND rows > 0", without
-        )
-        self._db.executemany(
-            "UPDATE formulas SET rows = ?, sketch = ? WHERE id = ? AND post = ?",
-            (
-                (part.rows, part.value, name, each.number)
-                for each, _, _, formulas in marks
-                for name, part in formulas.items()
-            ),
+            "UPDATE formulas SET rows = ? WHERE id = ? AND post = ?",
+            ((rows, name, each.number) for each, _, _, formulas in marks for name, rows in formulas.items()),
         )
 
-    def encoded(self, pending: Iterable[PendingPost]) -> dict[str, tuple[int, int]]:
-        """For the posts whose vectors in the engine are still valid: the numbers of rows of the post and of its formulas."""
-        named = {each.number: each for each in pending if not each.is_deleted}
-        rows = self._chosen("SELECT post, meaning, rows, formulas FROM encoded WHERE post IN ", list(named))
-        return {
-            named[number].id: (own, formulas)
-            for number, meaning, own, formulas in rows
-            if (post := named[number].post) is not None and meaning == meaning_of(post)
-        }
+    def forget_meanings(self, posts: Iterable[PendingPost]) -> None:
+        """Record that the engine's vectors of posts are no longer those of the content that was known."""
+        self._db.executemany("DELETE FROM encoded WHERE post = ?", ((each.number,) for each in posts))
 
     def known_meanings(self, posts: Iterable[Post]) -> set[str]:
         """Return the ids of posts for which the engine has vectors of the same content, under any id."""
@@ -244,19 +201,17 @@ class Journal(Database):
         return {post_id for post_id, meaning in meanings.items() if meaning in known}
 
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
-        """For posts without valid vectors of their own: another post with the same content that has vectors in the engine."""
-        living = [each for each in pending if not each.is_deleted]
-        own = self.encoded(living)
-        wanted = {each.id: meaning_of(each.post) for each in living if each.post and each.id not in own}
+        """Return for posts the one with the same content that has vectors in the engine: itself, or else another."""
+        wanted = {each.id: meaning_of(each.post) for each in pending if each.post is not None}
         sql = (
-            "SELECT e.meaning, p.id, e.rows, p.sketch, e.formulas FROM encoded e"
+            "SELECT e.meaning, p.id, e.rows, e.formulas FROM encoded e"
             " JOIN posts p ON p.number = e.post WHERE e.meaning IN "
         )
-        known = {
-            meaning: Duplicate(name, VectorChecksum(rows, value), formulas)
-            for meaning, name, rows, value, formulas in self._chosen(sql, list(set(wanted.values())))
-        }
-        return {name: known[meaning] for name, meaning in wanted.items() if meaning in known}
+        known: dict[bytes, dict[str, Duplicate]] = {}
+        for meaning, *row in self._chosen(sql, list(set(wanted.values()))):
+            known.setdefault(meaning, {})[row[0]] = Duplicate(*row)
+        found = {name: known[meaning] for name, meaning in wanted.items() if meaning in known}
+        return {name: those.get(name) or next(iter(those.values())) for name, those in found.items()}
 
     @property
     def has_vectors(self) -> bool:
@@ -272,16 +227,15 @@ class Journal(Database):
             f"UPDATE visuals SET {stage} = 1, gone = 1 WHERE visual = ?", ((each,) for each in gone)
         )
 
-    def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: VectorChecksum) -> None:
+    def mark_visual_vectors(self, visual: str, made_of: bytes, rows: int) -> None:
         """Record that the engine has the vectors of this visual class, computed from that formula."""
         self._db.execute(
-            "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
-            (made_of, sketch.rows, sketch.value, visual),
+            "UPDATE visuals SET vectors = 1, made_of = ?, rows = ? WHERE visual = ?", (made_of, rows, visual)
         )
 
     def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
         """Record that that part lost these visual classes, or all of them."""
-        lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
+        lost = f"{stage} = 0" + (", made_of = NULL, rows = 0" if stage == "vectors" else "")
         if visuals is None:
             self._db.execute(f"UPDATE visuals SET {lost}")
         else:

@@ -1,7 +1,7 @@
-"""Reuses work for renamed and copied files: a post with the content of another one takes over its graph and its vectors.
+"""Reuses work: a post takes over the graph and the vectors of another one with the same content, or its own.
 
 Ids follow the paths of files, so a renamed file adds new posts and removes the old ones, although only references in their
-derived data depend on the name.
+derived data depend on the name. A post that changed only in votes, tags or place has its own vectors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import Duplicate, PendingPost, meaning_of
-from mathamr.index.indexing.entries import PostEntries, agree, checksum_of, entries_of, write_vectors
+from mathamr.index.indexing.entries import PostEntries, entries_of, write_vectors
 from mathamr.index.payloads import payload_of, question_tags
 from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.identifiers import give_id, rename
@@ -72,11 +72,7 @@ def _taken(archive: IndexStorage, batch: list[PendingPost]) -> list[_Taken]:
             for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
         )
         rows = sum(len(found) for _, by in parts for found in by.values())
-        if (
-            not own
-            or rows != duplicate.formulas
-            or not agree(checksum_of(own, archive.manifest.model.fields, "posts"), duplicate.post)
-        ):
+        if not own or (sum(map(len, own.values())), rows) != (duplicate.rows, duplicate.formulas):
             continue
         encoded = Encoded(id=post.id, post=own, formulas=parts)
         names = [formula.id for formula in post.formulas]
@@ -113,7 +109,9 @@ def _with_graphs(archive: IndexStorage, taken: list[_Taken]) -> list[_Taken]:
         ]
         # All are read before one is written: files may have swapped their names.
         copies = store.copies(
-            (each.duplicate.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
+            (each.duplicate.id, each.post, digest(each.post, parser.fingerprint))
+            for each in kept
+            if each.duplicate.id != each.post.id
         )
         with store.transaction():
             store.put_copies(copies)

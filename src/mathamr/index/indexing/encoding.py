@@ -17,11 +17,13 @@ from mathamr.core.batches import ahead, batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
-from mathamr.core.workers import Lost, Pool, WorkLimits
+from mathamr.core.workers import Lost, Pool
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
+from mathamr.graphs.guarded import TooMuchWorkError
+from mathamr.graphs.maker import MadeGraph
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
@@ -30,10 +32,11 @@ from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
 from mathamr.index.engines.entry import Payload
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.entries import says_nothing
+from mathamr.index.manifest import ParserRecord
 from mathamr.index.payloads import is_tagged_by_question, payload_of
 from mathamr.index.storage import IndexStorage, needs_graphs, recorded_model
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Formula
+from mathamr.posts.post import Formula, Post
 from mathamr.systems.models import load_system, model_folder, system_of
 from mathamr.systems.system import Encoded, GraphInput, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
@@ -102,7 +105,9 @@ NOTHING = Prepared()
 """No vectors."""
 
 
-def derive(system: System, materials: Sequence[Material], graphs: GraphWork | None = None) -> list[Derived]:
+def derive(
+    system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None = None
+) -> list[Derived]:
     """Return what a system derives from posts; `graphs` makes the graphs of those that have none."""
     results, items = _with_items(system, materials, graphs)
     encoded = iter(system.encode(item for item in items if item is not None))
@@ -113,7 +118,7 @@ def derive(system: System, materials: Sequence[Material], graphs: GraphWork | No
 
 
 def _with_items(
-    system: System, materials: Sequence[Material], graphs: GraphWork | None
+    system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
 ) -> tuple[list[Derived], list[Item | None]]:
     """Everything but the vectors, and what is encoded; `None` for a post without vectors."""
     posts = [unpacked(each.packed) for each in materials]
@@ -186,16 +191,17 @@ class EncodingWork:
 
 
 def _isolated(
-    system: System, materials: Sequence[Material], graphs: GraphWork | None
+    system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
 ) -> list[Derived | Lost]:
     """Return what is derived from posts; one that makes the code fail is replaced by the reason, unless all of several do."""
     try:
         return [*derive(system, materials, graphs)]
-    except MathAMRError:
-        raise  # it is about the model, and says what to do
     except Exception as error:
+        is_of_post = isinstance(error, TooMuchWorkError)
+        if isinstance(error, MathAMRError) and not is_of_post:
+            raise  # it is about the model, and says what to do
         if len(materials) == 1:
-            return [Lost("cannot be encoded", f"{type(error).__name__}: {error}")]
+            return [Lost("cannot be encoded", f"{'' if is_of_post else f'{type(error).__name__}: '}{error}")]
         found = [each for one in materials for each in _isolated(system, [one], graphs)]
         if all(isinstance(each, Lost) for each in found):
             raise
@@ -203,24 +209,48 @@ def _isolated(
 
 
 class PiecesWork:
-    """The task of a worker beside a GPU: it cuts posts into word pieces, without loading the model's weights."""
+    """The task of a worker beside a GPU: everything but the network, for which a post is cut into word pieces if the system can."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, parser: str | None = None, parser_model: str | None = None) -> None:
         folder = model_folder(Path(model))
-        system: Any = system_of(folder)
-        self._system = system.without_weights(folder)
+        kind: Any = system_of(folder)
+        self._system: Any = (
+            kind.without_weights(folder)
+            if hasattr(kind, "without_weights")
+            else load_system(folder, "cpu", ONNX)
+        )
+        self._graphs = GraphWork(parser, parser_model) if parser else None
         self.identity = self._system.fingerprint
 
     def __call__(self, request: Sequence[Material]) -> list[Derived | Lost]:
         """Return one answer per post."""
-        return [each for one in request for each in self._cut(one)]
+        return [self._cut(one) for one in request]
 
-    def _cut(self, material: Material) -> list[Derived | Lost]:
+    def _cut(self, material: Material) -> Derived | Lost:
         try:
-            (found,), (item,) = _with_items(self._system, [material], None)
-            return [found if item is None else replace(found, pieces=self._system.cut(item))]
+            (found,), (item,) = _with_items(self._system, [material], self._graphs)
+            if item is None:
+                return found
+            return replace(found, pieces=self._system.cut(item) if hasattr(self._system, "cut") else item)
         except Exception as error:
-            return [Lost("cannot be encoded", f"{type(error).__name__}: {error}")]
+            return Lost("cannot be encoded", f"{type(error).__name__}: {error}")
+
+
+class GuardedWork:
+    """Makes the graphs of a few posts in the index's own process for them."""
+
+    def __init__(self, archive: IndexStorage) -> None:
+        self._archive = archive
+
+    def made(self, lines: Sequence[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
+        """Yield a row of the graph store for each post, and its graph."""
+        for line in lines:
+            post = Post.from_json(line)
+            self._archive.work.prepare([line], [post.id])
+            answer = self._archive.work([line])
+            assert not isinstance(answer, Lost)
+            graph = notation.read(stored_post(answer[0]).text, post.id)
+            yield answer[0], MadeGraph(post, passage(post), graph)
 
 
 class Encoders(Closing):
@@ -238,26 +268,16 @@ class Encoders(Closing):
         # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
         if (pool.is_alone and parser is None) or count <= FEW or model is None:
             return
-        has_gpu = pool.is_here and backend == FLOAT
-        if has_gpu and not hasattr(archive.system, "encode_pieces"):
-            return
-        self._cuts_apart = has_gpu
-        arguments: tuple[Any, ...] = (str(model),)
-        allowance: WorkLimits | None = None
-        if not has_gpu:
-            arguments += (*((parser.name, parser.model) if parser else (None, None)), pool.device, backend)
-            allowance = ALLOWANCE if parser else None
-        task = "PiecesWork" if has_gpu else "EncodingWork"
-        workers = pool.workers_for(f"{__name__}:{task}", arguments, allowance=allowance)
+        self._cuts_apart = pool.is_here and backend == FLOAT
+        arguments: tuple[Any, ...] = (str(model), *((parser.name, parser.model) if parser else (None, None)))
+        if not self._cuts_apart:
+            arguments += (pool.device, backend)
+        task = "PiecesWork" if self._cuts_apart else "EncodingWork"
+        workers = pool.workers_for(f"{__name__}:{task}", arguments, allowance=ALLOWANCE if parser else None)
         if workers.identity == archive.system.fingerprint:
             self._workers = workers
         else:
             workers.close()  # the caller passed a system that is not the one of that folder
-
-    @property
-    def makes_graphs(self) -> bool:
-        """True if graphs are made by the processes that encode."""
-        return self._workers is not None and not self._cuts_apart
 
     def derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
         """Yield what is derived from posts, in order; `Lost` for a post over which every process was lost."""
@@ -272,8 +292,9 @@ class Encoders(Closing):
 
     def _derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
         if self._workers is None:
+            graphs = GuardedWork(self._archive) if self._archive.has_graphs else None
             for few in batches(materials, CHUNK):
-                yield from _isolated(self._archive.system, few, None)
+                yield from _isolated(self._archive.system, few, graphs)
         elif self._cuts_apart:
             yield from ahead(self._encode_pieces(self._everywhere(self._workers, materials)), 2 * AT_ONCE)
         else:
@@ -307,7 +328,8 @@ class Encoders(Closing):
         system: Any = self._archive.system
         for few in batches(cut, AT_ONCE):
             chosen = [each.pieces for each in few if isinstance(each, Derived) and each.pieces is not None]
-            encoded = iter(system.encode_pieces(chosen))
+            encode = system.encode_pieces if hasattr(system, "encode_pieces") else system.encode
+            encoded = iter(encode(chosen))
             for each in few:
                 if isinstance(each, Derived) and each.pieces is not None:
                     yield each.encoded_as(next(encoded))
@@ -354,6 +376,24 @@ def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
     """Return the tensor of a graph, numbered by the model's vocabularies."""
     configuration = GraphConfiguration.from_name(graphs.configuration)
     return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
+
+
+def parser_of(archive: IndexStorage) -> ParserRecord:
+    """Return the AMR parser of an index's graphs."""
+    parser = archive.manifest.parser
+    if parser is None:
+        raise MathAMRError(f"the manifest of {archive.folder} does not say which AMR parser makes its graphs")
+    return parser
+
+
+def graph_input(archive: IndexStorage) -> GraphInput:
+    """Return the configuration of the graphs that the system of an index uses."""
+    graphs = archive.system.graphs
+    if graphs is None:
+        raise MathAMRError(
+            f"the system {archive.system.kind!r} needs tensors and does not say of which graphs"
+        )
+    return graphs
 
 
 def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:

@@ -1,28 +1,21 @@
-"""Builds the entries of a post, its formulas and visual classes for an engine, and sketches for checking them."""
+"""Builds the entries of a post, its formulas and visual classes for an engine, and writes them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-import numpy as np
-
-from mathamr.core.arrays import DoubleArray
-from mathamr.index.catalogue.journal import PendingPost, VectorChecksum
+from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
-from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
 FEWEST_WORDS = 3
 """A note with fewer words below its title and without formulas gets no vectors; only its words are searched."""
-CHECKSUM_TOLERANCE = 0.003
-"""Tolerance of the sketch of one vector, since engines may store half precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +82,9 @@ def write_vectors(archive: IndexStorage, results: Sequence[Result]) -> None:
     """Write, flush and mark the entries of some posts."""
     if not results:
         return
-    engine, fields = archive.engine, archive.manifest.model.fields
+    engine, catalogue = archive.engine, archive.catalogue
+    with catalogue.transaction():  # from here on nobody may take the vectors for those of the content before
+        catalogue.forget_meanings(each for each, _, _ in results)
     posts = [entries.post for _, _, entries in results if entries.post is not None]
     formulas = [entry for _, _, entries in results for entry in entries.formulas]
     had = {name for each, _, _ in results for name in (*each.gone, *(name for name, _ in each.formulas))}
@@ -100,14 +95,21 @@ def write_vectors(archive: IndexStorage, results: Sequence[Result]) -> None:
     if formulas:
         engine.upsert("formulas", formulas)
     engine.flush()
-    own = checksums_of([each.post.rows if each.post else {} for _, _, each in results], fields, "posts")
-    parts = checksums_of([entry.rows for entry in formulas], fields, "formulas")
-    of_formula = {entry.id: part for entry, part in zip(formulas, parts, strict=True)}
-    with archive.catalogue.transaction():
-        archive.catalogue.mark_vectors(
-            (each, made_of, checksum, {entry.id: of_formula[entry.id] for entry in entries.formulas})
-            for (each, made_of, entries), checksum in zip(results, own, strict=True)
+    with catalogue.transaction():
+        catalogue.mark_vectors(
+            (
+                each,
+                made_of,
+                count_rows(entries.post),
+                {entry.id: count_rows(entry) for entry in entries.formulas},
+            )
+            for each, made_of, entries in results
         )
+
+
+def count_rows(entry: Entry | None) -> int:
+    """Return the number of rows of an entry, in all fields."""
+    return 0 if entry is None else sum(map(len, entry.rows.values()))
 
 
 def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
@@ -118,43 +120,3 @@ def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
 
 def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
     return {name: own for name, own in rows.items() if len(own)}
-
-
-def checksum_of(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> VectorChecksum:
-    """Return a sketch of an entry's vectors in all fields; damaged or swapped vectors have a different one."""
-    return checksums_of([rows], fields, of)[0]
-
-
-def checksums_of(
-    entries: Sequence[Mapping[str, Vectors]], fields: Sequence[Field], of: FieldTarget
-) -> list[VectorChecksum]:
-    """Return the sketches of many entries, computed together."""
-    values, counts = np.zeros(len(entries)), np.zeros(len(entries), np.int64)
-    for number, field in enumerate(field for field in fields if field.of == of):
-        places = [place for place, rows in enumerate(entries) if rows.get(field.name)]
-        if not places:
-            continue
-        found = [entries[place][field.name].vectors for place in places]
-        own = np.array([len(vectors) for vectors in found])
-        starts = np.cumsum(own) - own
-        vectors = np.concatenate(found).astype(np.float64)
-        # As if the rows had length one, as an engine stores them.
-        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        lengths[lengths == 0] = 1.0
-        weights = 1 + (np.arange(len(vectors)) - np.repeat(starts, own)) % 7
-        sums = np.add.reduceat(vectors @ _columns(vectors.shape[1]) / lengths * weights, starts)
-        values[places] += (1 + number % 3) * sums
-        counts[places] += own
-    return [VectorChecksum(*each) for each in zip(counts.tolist(), values.tolist(), strict=True)]
-
-
-@lru_cache(maxsize=16)
-def _columns(size: int) -> DoubleArray:
-    columns: DoubleArray = np.random.default_rng(7).standard_normal(size)
-    return columns / np.linalg.norm(columns)
-
-
-def agree(found: VectorChecksum, expected: VectorChecksum) -> bool:
-    """Return True if two sketches belong to the same vectors, possibly in half precision."""
-    tolerance = CHECKSUM_TOLERANCE * max(1, expected.rows) ** 0.5
-    return found.rows == expected.rows and abs(found.value - expected.value) <= tolerance

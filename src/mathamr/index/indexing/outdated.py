@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import create_engine
-from mathamr.index.indexing.graphstages import sweep_graphs
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.storage import LEXICAL, VECTORS
+from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS
 from mathamr.posts.passage import passage_fingerprints
 
 
@@ -56,6 +57,16 @@ def _unmark_changed_markups(archive: IndexWriter) -> None:
             catalogue.unmark(stage, ids)
         for markup, mark in now.items():
             catalogue.set_meta(f"{markup} by", mark)
+
+
+def sweep_graphs(archive: IndexWriter, outdated: Collection[str] = ()) -> None:
+    """Delete graphs of posts that were deleted while no graphs were needed, and of posts that are parsed differently now."""
+    if (archive.folder / GRAPHS).is_dir():
+        with GraphStore(archive.folder / GRAPHS, create=True) as store, store.transaction():
+            unwanted = set(outdated)
+            for post_id in list(store.ids()):
+                if post_id in unwanted or post_id not in archive.catalogue:
+                    store.delete(post_id)
 
 
 def reset_vectors(archive: IndexWriter) -> None:

@@ -1,4 +1,4 @@
-"""The stages that derive an index from its catalogue: lexical entries first, then graphs and vectors.
+"""The stages that derive an index from its catalogue: lexical entries first, then graphs with vectors.
 
 Words are computed where posts are read and written with them (`WordWriter`), so that they can be searched while the rest is computed.
 Stages that the system does not need are skipped. Each stage processes the posts or visual classes for which its part is outdated:
@@ -20,26 +20,32 @@ from mathamr.core.workers import Lost
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.catalogue.journal import PendingPost, meaning_of
+from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW, BuildPool
-from mathamr.index.indexing.duplicates import fetch, take_over
-from mathamr.index.indexing.encoding import NOTHING, Derived, Encoders, Material, Prepared, source_digest
+from mathamr.index.indexing.duplicates import take_over
+from mathamr.index.indexing.encoding import (
+    NOTHING,
+    Derived,
+    Encoders,
+    Material,
+    Prepared,
+    graph_input,
+    parser_of,
+    source_digest,
+)
 from mathamr.index.indexing.entries import (
     PostEntries,
     Result,
-    checksum_of,
+    count_rows,
     entries_of,
     visual_entry,
     write_vectors,
 )
-from mathamr.index.indexing.graphstages import graph_input, make_graphs, make_tensors, parser_of, quarantine
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.lexical.bags import formula_bag
-from mathamr.index.payloads import payload_of, question_tags
 from mathamr.index.storage import GRAPHS, IndexStorage
-from mathamr.systems.system import Encoded
 
 BATCH = 1024
 """Number of posts or visual classes that are read from the catalogue at a time."""
@@ -119,12 +125,11 @@ class IndexStages:
         if count > FEW:
             pool.dismiss()  # frees the processors for the encoders
         with Encoders(archive, pool, count, prepared) as encoders:
-            if not encoders.makes_graphs:
-                self._make_graphs(pool, log)
             for _ in range(2):  # posts that were excluded have to go from all parts
+                self._settle_graphs()
                 if catalogue.count_pending("vectors"):
                     self.make_vectors(encoders, log)
-            self._make_graphs(pool, log)
+            self._settle_graphs()
             self._follow_words(pool, log)  # posts without a graph were excluded
             if catalogue.stale_visuals("vectors", 1):
                 self.make_visual_vectors(encoders, log)
@@ -132,12 +137,24 @@ class IndexStages:
             catalogue.purge()
         return log
 
-    def _make_graphs(self, pool: BuildPool, log: BuildLog) -> None:
-        archive = self._archive
-        if archive.catalogue.count_pending("graph"):
-            make_graphs(archive, pool.workers, log)
-            if "tensor" in archive.needs and archive.catalogue.count_pending("vectors") > FEW:
-                make_tensors(archive, pool.workers, log)
+    def _settle_graphs(self) -> None:
+        """Delete the graphs of deleted posts and mark those that are valid; posts whose graphs are not are derived again."""
+        archive, catalogue = self._archive, self._archive.catalogue
+        if not catalogue.count_pending("graph"):
+            return
+        parser = parser_of(archive)
+        with GraphStore(archive.folder / GRAPHS, create=True) as store:
+            for batch in batches(catalogue.pending("graph"), BATCH):
+                with store.transaction():
+                    for each in batch:
+                        if each.is_deleted:
+                            store.delete(each.id)
+                store.flush()
+                wanted = {each.id: digest(each.post, parser.fingerprint) for each in batch if each.post}
+                missing = [each for each in batch if store.digest(each.id) != wanted.get(each.id)]
+                with catalogue.transaction():
+                    catalogue.mark("graph", [each for each in batch if each not in missing])
+                    catalogue.unmark("vectors", [each.id for each in missing])
 
     def _follow_words(self, pool: BuildPool, log: BuildLog) -> None:
         if not self._archive.catalogue.has_words:
@@ -161,7 +178,7 @@ class IndexStages:
         """
         catalogue, archive = self._archive.catalogue, self._archive
         waiting: deque[tuple[PendingPost, bytes | None]] = deque()
-        ready: deque[Result] = deque()
+        gone: deque[PendingPost] = deque()
         if archive.has_graphs:
             parser = parser_of(archive)
             check_recorded(parser.name, parser.model, archive.folder)
@@ -177,14 +194,11 @@ class IndexStages:
             def materials() -> Iterator[Material]:
                 """One stream over all batches, so that no worker idles at the end of a batch."""
                 for batch in batches(catalogue.pending("vectors"), BATCH):
-                    unchanged = self._unchanged(batch)
                     passages = catalogue.stored_passages([each.number for each in batch])
                     for each in batch:
-                        if each.is_deleted:
-                            ready.append((each, None, PostEntries()))
-                        elif each.id in unchanged:
-                            ready.append(unchanged[each.id])
-                        elif each.packed is not None:
+                        if each.packed is None:
+                            gone.append(each)
+                        else:
                             material = Material(each.packed, passages.get(each.number))
                             wanted = None
                             if store is not None:
@@ -194,8 +208,8 @@ class IndexStages:
 
             results = encoders.derive(materials())
             for part in every(SECONDS, progress.each(results) if progress else results):
-                self._write(store, part, waiting, ready, log)
-            self._write(store, [], waiting, ready, log)
+                self._write(store, part, waiting, gone, log)
+            self._write(store, [], waiting, gone, log)
 
     def _with_graph(
         self, store: GraphStore, each: PendingPost, material: Material
@@ -216,7 +230,7 @@ class IndexStages:
         store: GraphStore | None,
         derived: Sequence[Derived | Lost],
         waiting: deque[tuple[PendingPost, bytes | None]],
-        ready: deque[Result],
+        gone: deque[PendingPost],
         log: BuildLog,
     ) -> None:
         """Write, flush and mark the results for some posts; posts over which processes were lost are excluded."""
@@ -245,7 +259,7 @@ class IndexStages:
             for _, _, new in made:
                 log.fallbacks.update(new.graph.fallbacks if new.graph is not None else ())
         tags = self._tags_of_questions(new for _, _, new in made)
-        results: list[Result] = [ready.popleft() for _ in range(len(ready))]
+        results: list[Result] = [(gone.popleft(), None, PostEntries()) for _ in range(len(gone))]
         for each, _, new in made:
             payload = (
                 new.payload if new.tagged_by not in tags else replace(new.payload, tags=tags[new.tagged_by])
@@ -253,9 +267,11 @@ class IndexStages:
             results.append((each, new.made_of, entries_of(each, payload, new.formulas, new.encoded)))
         write_vectors(archive, results)
         log.posts["vectors"] += len(made)
-        quarantine(
-            archive, {each.id: new.message for each, _, new in found if isinstance(new, Lost)}, store, log
-        )
+        lost = {each.id: new.message for each, _, new in found if isinstance(new, Lost)}
+        with catalogue.transaction():
+            for post_id, reason in lost.items():
+                catalogue.quarantine(post_id, reason)
+                log.fallbacks[f"post {post_id!r} is left out: {reason}"] += 1
 
     def _tags_of_questions(self, derived: Iterable[Derived]) -> dict[str | None, tuple[str, ...]]:
         """Return the tags of questions whose answers are filtered by them."""
@@ -269,34 +285,9 @@ class IndexStages:
             use_vocabularies(store, graphs.vocabulary, graphs.relations)
             self._has_vocabularies = True
 
-    def _unchanged(self, batch: list[PendingPost]) -> dict[str, Result]:
-        """Return the entries of posts that changed only in votes, tags or place, if the engine still has all of their vectors."""
-        wanted = self._archive.catalogue.encoded(batch)
-        chosen = [(each, each.post) for each in batch if each.id in wanted and each.post is not None]
-        if not chosen:
-            return {}
-        posts = fetch(self._archive, "posts", [each.id for each, _ in chosen])
-        formulas = fetch(self._archive, "formulas", [name for each, _ in chosen for name, _ in each.formulas])
-        questions = question_tags(self._archive.catalogue, [post for _, post in chosen])
-        found: dict[str, Result] = {}
-        for each, post in chosen:
-            names = zip(post.formulas, each.formulas, strict=True)
-            encoded = Encoded(
-                id=each.id,
-                post=posts.get(each.id, {}),
-                formulas=tuple((formula.id, formulas.get(name, {})) for formula, (name, _) in names),
-            )
-            rows = sum(map(len, encoded.post.values()))
-            if wanted[each.id] == (rows, sum(len(own) for _, by in encoded.formulas for own in by.values())):
-                payload = payload_of(post, questions.get(each.id))
-                entries = entries_of(each, payload, [formula.id for formula in post.formulas], encoded)
-                found[each.id] = (each, meaning_of(post), entries)
-        return found
-
     def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """Compute the entries of new visual classes and of those with a new representative, and delete those that are gone."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
-        fields = self._archive.manifest.model.fields
         with log.stage("visual", "visual", catalogue.count_stale_visuals("vectors")) as progress:
             with catalogue.transaction():
                 catalogue.choose_representatives("vectors")
@@ -318,8 +309,7 @@ class IndexStages:
                 engine.flush()
                 with catalogue.transaction():
                     for visual, entry in results.items():
-                        own = checksum_of({} if entry is None else entry.rows, fields, "visual")
-                        catalogue.mark_visual_vectors(visual, sources[visual], own)
+                        catalogue.mark_visual_vectors(visual, sources[visual], count_rows(entry))
                     catalogue.mark_visuals(
                         "vectors", [visual for visual in found if visual not in results], gone
                     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -18,8 +17,6 @@ from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.core.workers import Lost
-from mathamr.graphs.corpus import stored_post
 from mathamr.index.admin.inventory import update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.journal import unpacked
@@ -29,6 +26,7 @@ from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.encoding import (
     NOTHING,
     Derived,
+    GuardedWork,
     Material,
     Prepared,
     ReadFormula,
@@ -212,13 +210,9 @@ def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> Prepared:
     for post, analysed in zip(read, posts, strict=True):
         if targets & {"posts", "formulas"} and post.id not in known:
             material = Material(analysed.row.packed, analysed.row.passage)
-            if archive.has_graphs:
-                answer = archive.work([post.to_json()])  # the worker process has made it already
-                if isinstance(answer, Lost):
-                    continue
-                material = replace(material, graph=stored_post(answer[0]).text)
+            graphs = GuardedWork(archive) if archive.has_graphs else None  # the process has made it already
             with archive.encoding.yielding():
-                (derived[material.packed],) = derive(archive.system, [material])
+                (derived[material.packed],) = derive(archive.system, [material], graphs)
     visuals = [post.row.visuals for post in posts]
     return Prepared(derived, _visuals(archive, read, visuals) if "visual" in targets else {})
 
