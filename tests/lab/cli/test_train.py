@@ -24,16 +24,16 @@ def invoked(*words: object) -> tuple[int, str, str]:
 
 def system(text_files: Path, *words: object) -> list[object]:
     sets = [word for change in CHANGES for word in ("--set", change)]
-    paths: list[object] = ["mathamrplus", text_files / "graphs", "--posts", text_files / "posts.jsonl"]
-    return [*paths, "--base", text_files / "base", "--config", "small", *sets, *words]
+    paths = ["mathamrplus", text_files / "graphs", "--base", text_files / "base"]
+    return [*paths, "--config", "small", *sets, *words]
 
 
-def test_a_system_is_trained_from_its_store_and_posts(text_files: Path, tmp_path: Path) -> None:
+def test_a_system_is_trained_from_its_store(text_files: Path, tmp_path: Path) -> None:
     words = system(text_files, "--out", tmp_path / "out", "--device", "cpu", "--threads", 0)
     code, out, log = invoked(*words)
     assert code == 0, log
     rows = [json.loads(line) for line in out.splitlines()]
-    assert list(dict.fromkeys(row["stage"] for row in rows)) == ["graph", "text", "join"]
+    assert [row["stage"] for row in rows] == ["graph", "join"]
     assert rows[-1]["model"] == str(tmp_path / "out" / "model")
     again, out_again, log = invoked(*words)
     assert again == 0
@@ -42,32 +42,26 @@ def test_a_system_is_trained_from_its_store_and_posts(text_files: Path, tmp_path
 
 
 def test_a_system_can_only_be_prepared(text_files: Path, tmp_path: Path) -> None:
-    words = system(text_files, "--prepare", tmp_path / "p", "--stages", "graph")
-    refused = CliRunner().invoke(app, ["train", *map(str, words)])
-    assert "the graph network reads no text: leave out --posts and --base" in str(refused.exception)
-    place = words.index("--posts")
-    code, out, _ = invoked(*words[:place], *words[place + 4 :])
+    code, out, _ = invoked(*system(text_files, "--prepare", tmp_path / "p", "--stages", "graph"))
     assert (code, out) == (0, "")
     assert PreparedTraining.load(tmp_path / "p").settings.stages == ("graph",)
 
 
-def test_options_of_the_one_form_are_refused_in_the_other(text_files: Path, tmp_path: Path) -> None:
-    out = ["--out", tmp_path / "out"]
-    store = text_files / "graphs"
+def test_contradictions_are_refused(text_files: Path, tmp_path: Path) -> None:
+    out, store = ["--out", tmp_path / "out"], text_files / "graphs"
     for words, said in (
-        (["mathamrplus", store, *out, "--half"], "--half belongs to the graph network alone"),
-        (["mathamrplus", store, *out, "--export", tmp_path / "x"], "--export belongs"),
         (["mathamrplus", store], "give either --out"),
-        ([store, *out, "--posts", tmp_path], "belong to a system"),
-        ([store, *out, "--stages", "graph"], "belong to a system"),
-        (["mathamrplus", store, "more", *out], "expected [SYSTEM] PATH"),
+        (["mathamrplus", store, *out, "--prepare", tmp_path / "p"], "give either --out"),
+        ([store, *out], "Missing"),
         (["mathamrplus", store, "--prepare", tmp_path / "p", "--minutes", 5], "--minutes"),
-        ([store, "--export", tmp_path / "x", "--set", "epochs=2"], "--export does not train"),
-        ([tmp_path / "pairs.npz", *out, "--graphs", "opt-none-none"], "--graphs"),
     ):
         code, _, log = invoked(*words)
         assert code == 2
         assert said.split()[0] in log
+    result = CliRunner().invoke(
+        app, ["train", "mathamrplus", str(text_files / "pairs.npz"), "--accepted", *map(str, out)]
+    )
+    assert "apply only to a store" in str(result.exception)
 
 
 def test_an_unknown_system_lists_the_known_ones(text_files: Path, tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("done twice")
 
-    monkeypatch.setattr("mathamr_lab.experiments.formulaplan.run_child", never)
+    monkeypatch.setattr("mathamr_lab.experiments.training.run_child", never)
     monkeypatch.setattr("mathamr_lab.experiments.formulaplan.other_scores", never)
     run([setting])
     assert write_report(planned(setting)).joinpath("results.md").read_text(encoding="utf-8") == first

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr_lab.experiments import formulaplan, miniature, training
+from mathamr_lab.experiments import miniature, training
 from tests.lab.experiments.conftest import train_here
 from tests.lab.experiments.trials.tinybases import tiny_published
 
@@ -79,8 +79,7 @@ def test_a_command_of_the_page_runs_on_the_miniature(
 ) -> None:
     monkeypatch.chdir(there)
     if command != COMMANDS[0]:
-        for module in (formulaplan, training):
-            monkeypatch.setattr(module, "run_child", train_here)
+        monkeypatch.setattr(training, "run_child", train_here)
     shown = command.replace("--so-far", "--only SLG")
     for each in dict.fromkeys((shown, command)):  # the results that a command only shows are made first
         result = CliRunner().invoke(app, words_of(each, there), catch_exceptions=False)

@@ -239,7 +239,7 @@ def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
     stage = next(stage for stage in strategies.stages if stage.kind == "index")
     kept = stage.mark_path.read_bytes()
     stage.mark_path.unlink()
-    weights = out / "models" / stage.mark_path.parent.relative_to(out / "index")
+    weights = out / "models" / stage.mark_path.parent.relative_to(out / "index") / "model"
     moved = weights / "weights.safetensors"
     moved.rename(weights / "elsewhere")
     try:

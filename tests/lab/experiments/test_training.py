@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import fcntl
 import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr_lab.experiments import training
-from mathamr_lab.experiments.training import LOG, train_model
+from mathamr_lab.experiments.child import run_child
+from mathamr_lab.experiments.training import LOG, train_graphs
+from mathamr_lab.recipes.recipe import MODEL, TrainingSettings
 from tests.lab.synthetic import save, synthetic_shard
 
 
@@ -21,21 +24,19 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
-    return train_model(
-        shard, folder, "small", [f"epochs={epochs}", "batch_size=8", "patience=1000000"], "cpu"
-    )
+    changes = (f"graph.epochs={epochs}", "graph.batch_size=8", "graph.patience=1000000")
+    return train_graphs(shard, TrainingSettings(config="small", changes=changes), folder, "cpu")
 
 
 def test_a_model_comes_with_its_curve_and_costs(shard: Path, tmp_path: Path) -> None:
     figures = trained(shard, tmp_path, 2)
-    encoder = GraphEncoder.load(tmp_path, "cpu")
+    encoder = GraphEncoder.load(tmp_path / MODEL, "cpu")
     assert figures["output"] == encoder.fingerprint
     assert figures["epochs"] == 2
     assert isinstance(figures["parameters"], int)
     assert figures["parameters"] > 1000
     assert isinstance(figures["history"], list)
     assert [row["step"] for row in figures["history"]] == [4, 8]
-    assert not (tmp_path / "checkpoint.safetensors").exists()
 
 
 class InterruptedWhenItLearns(io.StringIO):
@@ -68,5 +69,9 @@ def test_a_folder_in_which_another_process_trains_is_left_alone(shard: Path, tmp
 
 
 def test_a_training_that_fails_says_why(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match=r"failed \(exit code 1\): mathamr: .*not a shard of graphs"):
+    (tmp_path / "nothing.npz").write_bytes(b"")
+    with pytest.raises(MathAMRError, match="not a shard of graphs"):
         trained(tmp_path / "nothing.npz", tmp_path / "model", 1)
+    command = [sys.executable, "-m", "mathamr_lab.recipes", str(tmp_path), "--out", str(tmp_path)]
+    with pytest.raises(MathAMRError, match=r"failed \(exit code 1\): mathamr: .*no prepared training"):
+        run_child("training", command, tmp_path, LOG)

@@ -1,4 +1,4 @@
-"""Settings with which all of MathAMR+ is trained in a few seconds."""
+"""Settings with which MathAMR+ is trained in a few seconds."""
 
 from __future__ import annotations
 
@@ -7,25 +7,12 @@ from pathlib import Path
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 
-CHANGES = (
-    "graph.epochs=1",
-    "graph.batch_size=8",
-    "graph.validation=0.2",
-    "text.batch_size=6",
-    "text.epochs=1",
-    "text.neighbours=1",
-    "text.projection=8",
-    "text.validation=0.2",
-    "join.size=6",
-    "join.others=5",
-)
+CHANGES = ("graph.epochs=1", "graph.batch_size=8", "graph.validation=0.2", "join.shares=0.7,0.8,0.9")
 SETTINGS = TrainingSettings(config="small", changes=CHANGES)
 
 
 def sources(text_files: Path) -> TrainingSources:
-    return TrainingSources(
-        path=text_files / "graphs", posts=(text_files / "posts.jsonl",), base=text_files / "base"
-    )
+    return TrainingSources(path=text_files / "graphs", base=text_files / "base")
 
 
 def prepared(text_files: Path, folder: Path, *more: str, stages: tuple[str, ...] = ()) -> Path:

@@ -20,7 +20,7 @@ from mathamr.systems.system import SYSTEMS
 from mathamr_lab.recipes.prepared import PreparedTraining, prepare, train_prepared
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
 from mathamr_lab.training.resources import Resources
-from tests.lab.recipes.quick import SETTINGS, prepared, sources
+from tests.lab.recipes.quick import CHANGES, SETTINGS, prepared, sources
 
 CPU = torch.device("cpu")
 
@@ -31,31 +31,41 @@ def trained(folder: Path, out: Path, minutes: float | None = None) -> tuple[list
     return list(train_prepared(folder, out, resources)), stream.getvalue()
 
 
-def test_a_whole_model_comes_from_a_store_and_its_posts(text_files: Path, tmp_path: Path) -> None:
+def test_a_graph_network_is_joined_with_a_text_encoder_or_stands_alone(
+    text_files: Path, tmp_path: Path
+) -> None:
     from mathamr.graphs.store import GraphStore
 
     rows, _ = trained(prepared(text_files, tmp_path / "prepared"), tmp_path / "out")
-    assert [row["stage"] for row in rows[:3]] == ["graph", "text", "text"]
-    assert rows[-1]["stage"] == "join"
-    tried = {
-        tuple(row[level] for level in ("formula", "sentence", "document")): row["mrr"] for row in rows[3:-1]
-    }
-    assert tried[tuple(rows[-1]["chosen"].values())] == max(tried.values())
+    assert [row["stage"] for row in rows] == ["graph", "join"]
+    assert rows[-1]["shares"] == {"formula": 0.7, "sentence": 0.8, "document": 0.9}
     encoder = load_post_encoder(tmp_path / "out" / "model", "cpu")
     assert encoder.size == 16 + 6
-    assert (
-        load_file(tmp_path / "out" / "model" / "graph" / "weights.safetensors")["embedding.weight"].dtype
-        == torch.float16
-    )
-    assert (
-        load_file(tmp_path / "out" / "model" / "text" / "weights.safetensors")["pieces.weight"].dtype
-        == torch.int8
-    )
     post = next(iter(read_posts(text_files / "posts.jsonl", Report())))
     with GraphStore(text_files / "graphs") as store:
         tensor = store.tensor(encoder.graphs, post.id)
     (vectors,) = encoder.encode([(post, tensor)])
     assert vectors.vectors.shape == (len(tensor.representatives), 22)
+    alone = TrainingSources(path=text_files / "graphs")
+    prepare("mathamrplus", alone, SETTINGS, tmp_path / "alone", say=lambda line: None)
+    trained(tmp_path / "alone", tmp_path / "graph-alone")
+    assert load_post_encoder(tmp_path / "graph-alone" / "model", "cpu").size == 16
+    ours, theirs = (
+        load_file(tmp_path / name / "weights.safetensors")
+        for name in ("graph-alone/model", "out/model/graph")
+    )
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_only_the_box_stores_sixteen_bits(text_files: Path, tmp_path: Path) -> None:
+    source = TrainingSources(path=text_files / "graphs")
+    changes = (*CHANGES, "graph.hidden=8", "graph.layers=1")
+    for config, kind in (("box", torch.float16), ("small", torch.float32)):
+        settings = TrainingSettings(config=config, changes=changes)
+        prepare("mathamrplus", source, settings, tmp_path / f"p-{config}", say=lambda line: None)
+        trained(tmp_path / f"p-{config}", tmp_path / config)
+        weights = load_file(tmp_path / config / "model" / "weights.safetensors")
+        assert weights["embedding.weight"].dtype == kind
 
 
 def test_stages_that_are_done_are_not_done_again_and_a_stopped_one_goes_on(
@@ -67,47 +77,23 @@ def test_stages_that_are_done_are_not_done_again_and_a_stopped_one_goes_on(
     rows, log = trained(folder, tmp_path / "out")
     assert "going on from" in log
     trained(folder, tmp_path / "whole")
-    for name in ("graph", "text"):
-        ours, theirs = (
-            load_file(tmp_path / of / "model" / name / "weights.safetensors") for of in ("out", "whole")
-        )
-        assert all(torch.equal(ours[key], theirs[key]) for key in ours)
-    times = [path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("weights.safetensors")]
+    ours, theirs = (
+        load_file(tmp_path / of / "model" / "graph" / "weights.safetensors") for of in ("out", "whole")
+    )
+    assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+    trained_weights = tmp_path / "out" / "graph" / "weights.safetensors"
+    time = trained_weights.stat().st_mtime_ns
     again, log = trained(folder, tmp_path / "out")
     assert [row for row in again if "loss" not in row] == [row for row in rows if "loss" not in row]
     assert "training on" not in log
-    assert times == [path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("weights.safetensors")]
-
-
-def test_the_text_encoder_can_be_tuned_further(text_files: Path, tmp_path: Path) -> None:
-    changes = [
-        "tune.batch_size=6",
-        "tune.epochs=1",
-        "tune.neighbours=1",
-        "tune.projection=8",
-        "tune.validation=0.2",
-    ]
-    folder = prepared(
-        text_files,
-        tmp_path / "p",
-        *changes,
-        "join.shares=0.7,0.8,0.9",
-        stages=("graph", "text", "tune", "join"),
-    )
-    rows, _ = trained(folder, tmp_path / "out")
-    assert [row["stage"] for row in rows if row.get("epoch") == 1] == ["graph", "text", "tune"]
-    # It begins where the text encoder ended.
-    ended = next(row["validation"] for row in rows if row["stage"] == "text" and row["epoch"] == 1)
-    begun = next(row["validation"] for row in rows if row["stage"] == "tune" and row["epoch"] == 0)
-    assert begun["mrr"] == pytest.approx(ended["mrr"], abs=0.1)
-    assert rows[-1]["chosen"] == {"formula": 0.7, "sentence": 0.8, "document": 0.9}
+    assert time == trained_weights.stat().st_mtime_ns
 
 
 def test_what_was_prepared_from_the_same_is_kept(text_files: Path, tmp_path: Path) -> None:
     said: list[str] = []
     for settings in (SETTINGS, SETTINGS, replace(SETTINGS, changes=(*SETTINGS.changes, "graph.seed=1"))):
         prepare("mathamrplus", sources(text_files), settings, tmp_path / "p", say=said.append)
-    assert [("kept" in line) for line in said] == [False, False, True, False, False]
+    assert [("kept" in line) for line in said] == [False, True, False]
     assert PreparedTraining.load(tmp_path / "p").settings.changes[-1] == "graph.seed=1"
 
 
@@ -116,10 +102,10 @@ def test_what_was_prepared_from_the_same_is_kept(text_files: Path, tmp_path: Pat
     [
         ("graph.wings=2", "unknown configuration field 'wings'"),
         ("wings=2", "expected STAGE.FIELD=VALUE"),
-        ("soup.epochs=2", "unknown stage 'soup'; known: graph, text, tune, join"),
+        ("soup.epochs=2", "unknown stage 'soup'; known: graph, join"),
         ("join.shares=0.5,0.6", "three numbers"),
-        ("join.learned=2", "from 0 to 1"),
-        ("text.epochs=0", "from 1 to"),
+        ("join.shares=0.5,0.6,2", "from 0 to 1"),
+        ("graph.epochs=0", "from 1 to"),
     ],
 )
 def test_settings_that_cannot_be_trained_are_refused_at_once(
@@ -131,9 +117,7 @@ def test_settings_that_cannot_be_trained_are_refused_at_once(
 
 
 def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Path) -> None:
-    bare = replace(sources(text_files), posts=())
-    with pytest.raises(MathAMRError, match="name them"):
-        prepare("mathamrplus", bare, SETTINGS, tmp_path / "p")
+    bare = sources(text_files)
     with pytest.raises(MathAMRError, match="unknown configuration 'huge'; known: box"):
         prepare("mathamrplus", bare, TrainingSettings(config="huge"), tmp_path / "p")
     with pytest.raises(MathAMRError, match="unknown system to train 'soup'; known: mathamrplus"):
@@ -143,9 +127,6 @@ def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Pa
     folder = prepared(text_files, tmp_path / "alone", stages=("join",))
     with pytest.raises(MathAMRError, match="has no graph network to join"):
         trained(folder, tmp_path / "out")
-    folder = prepared(text_files, tmp_path / "apart", "text.seed=3")
-    with pytest.raises(MathAMRError, match="different validation pairs"):
-        trained(folder, tmp_path / "apart-model")
 
 
 GIVEN = {

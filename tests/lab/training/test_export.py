@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.graphs.configuration import GraphConfiguration
@@ -53,34 +50,3 @@ def test_missing_tensors_and_missing_pairs_are_named(folder: Path, tmp_path: Pat
         export_store(folder, NAME, tmp_path / "pairs.npz", accepted_only=True)
     with pytest.raises(MathAMRError, match="cannot read the ids"):
         export_store(folder, NAME, tmp_path / "pairs.npz", without=[tmp_path / "missing"])
-
-
-def test_the_command_trains_from_a_store(folder: Path, tmp_path: Path) -> None:
-    quick = [
-        "--config",
-        "small",
-        "--device",
-        "cpu",
-        "--set",
-        "epochs=1",
-        "--set",
-        "batch_size=4",
-        "--threads",
-        "0",
-    ]
-    result = CliRunner().invoke(app, ["train", str(folder), "--out", str(tmp_path / "model"), *quick])
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout.splitlines()[-1])["epoch"] == 1
-    assert (tmp_path / "model" / "weights.safetensors").exists()
-
-
-def test_the_command_refuses_contradictions(folder: Path, tmp_path: Path) -> None:
-    runner = CliRunner()
-    assert runner.invoke(app, ["train", str(folder)]).exit_code == 2
-    both = ["train", str(folder), "--out", str(tmp_path / "m"), "--export", str(tmp_path / "x.npz")]
-    assert runner.invoke(app, both).exit_code == 2
-    export = tmp_path / "pairs.npz"
-    assert runner.invoke(app, ["train", str(folder), "--export", str(export)]).exit_code == 0
-    assert (
-        runner.invoke(app, ["train", str(export), "--out", str(tmp_path / "m"), "--accepted"]).exit_code == 2
-    )

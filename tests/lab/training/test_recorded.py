@@ -20,10 +20,12 @@ from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
-from mathamr_lab.systems.mathamrplus.text import trainer as texttrainer
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.systems.text import trainer as texttrainer
+from mathamr_lab.systems.text.corpus import TextCorpus
+from mathamr_lab.systems.text.shard import TextShard
+from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.pairs import split
 from mathamr_lab.training.resources import Resources
 from tests.text.small import PIECES, small_text_encoder
 
@@ -79,13 +81,31 @@ def texts_of(shard: Shard) -> TextShard:
     return TextShard(tuple(posts))
 
 
+def corpus_of(shard: Shard) -> TextCorpus:
+    """The pairs of the shard as those of a corpus, a tenth of them held out as the first release did."""
+    pairs = np.array(shard.pairs, np.int64)
+    _, held = split(pairs, 0.1, 0)
+    groups = np.arange(len(shard))
+    for question, answer in pairs:
+        groups[answer] = groups[question]
+    return TextCorpus(
+        ids=tuple(shard.ids),
+        texts=texts_of(shard),
+        groups=groups,
+        pairs=pairs,
+        held=np.isin(pairs[:, 0], held[:, 0]),
+        kinds=("answer of",) * len(pairs),
+        vocabulary=0,
+    )
+
+
 def test_the_text_encoder_learns_as_in_the_first_release(
     shard: Shard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (encoder, texttrainer):  # in thirty-two bits whatever the processor
         monkeypatch.setattr(module, "precision", lambda device: nullcontext())
     training = TextTraining(batch_size=8, epochs=3, neighbours=4, projection=8, learning_rate=0.003)
-    trainer = texttrainer.TextTrainer(shard, texts_of(shard), small_text_encoder(), training, CPU)
+    trainer = texttrainer.TextTrainer(corpus_of(shard), small_text_encoder(), training, CPU)
     progress = train(trainer, tmp_path, Resources(device=CPU, stream=io.StringIO()))
     assert [row["loss"] for row in progress.history] == pytest.approx(
         [2.0271845, 1.7875809, 1.7857103], rel=1e-4

@@ -34,7 +34,6 @@ from mathamr.posts.post import Post
 from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
-from mathamr_lab.experiments.child import run_child
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
@@ -56,12 +55,11 @@ from mathamr_lab.experiments.plan import Plan, RowRun
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table, markdown_table
+from mathamr_lab.experiments.training import train_system
 from mathamr_lab.experiments.trials.rerank import by_visual
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
-from mathamr_lab.recipes.prepared import prepare
-from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
-from mathamr_lab.training.checkpoint import CHECKPOINT, read_progress
+from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
 
 NOT_APPLICABLE = "not applicable"
 UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
@@ -250,21 +248,14 @@ class FormulaPlan(Plan):
         )
 
     def _train_model(self, model: FormulaModel) -> Figures:
-        folder = self._folder(model)
-        prepare(
-            model.system, TrainingSources(path=self._shared / FORMULAS), model.settings, folder / "prepared"
+        progress = train_system(
+            model.system,
+            self._shared / FORMULAS,
+            model.settings,
+            self._folder(model),
+            _recipe(model.system).stage,
+            self.setting.device,
         )
-        command = [
-            sys.executable,
-            "-m",
-            "mathamr_lab.recipes",
-            str(folder / "prepared"),
-            "--out",
-            str(folder),
-        ]
-        command += ["--device", self.setting.device, "--threads", "2"]
-        run_child(model.name, command, folder, "training.log")
-        _, progress = read_progress(folder / _recipe(model.system).stage / CHECKPOINT)
         losses = [loss for _, loss in progress.curve]
         return {
             "training seconds": sum(row["training_seconds"] for row in progress.history),
@@ -289,7 +280,7 @@ class FormulaPlan(Plan):
         def work() -> Figures:
             loaded = FormulaCollection.load(self.path(collection))
             path.mkdir(parents=True, exist_ok=True)
-            system = load_system(self._folder(model) / "model", self.setting.device)
+            system = load_system(self._folder(model) / MODEL, self.setting.device)
             costs = ScoringCosts()
             collection_scores(system, loaded, room, costs)
             return {

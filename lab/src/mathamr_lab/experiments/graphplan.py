@@ -20,6 +20,7 @@ from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import Plan, RowRun
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage, StageKind
+from mathamr_lab.recipes.recipe import MODEL, TrainingSettings
 
 PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Rough estimates of posts, pairs or topics per second on one core, until this folder has measured stages."""
@@ -116,12 +117,12 @@ class GraphPlan(Plan):
         path = self._model_path(variant, seed)
         folder = setting.out / "models" / path
         model, configuration = setting.scale.configurations(variant.changes, seed)
+        changes = tuple(f"graph.{each}" for each in setting.scale.settings(variant.changes, seed))
         work = partial(
-            training.train_model,
+            training.train_graphs,
             self.materials.shard(variant.graphs),
+            TrainingSettings(config=setting.scale.config, changes=changes),
             folder,
-            setting.scale.config,
-            setting.scale.settings(variant.changes, seed),
             setting.device,
         )
         return self.stages.add(
@@ -149,7 +150,10 @@ class GraphPlan(Plan):
                 topics=self.materials.topics,
             )
             return vectors.encode_all(
-                setting.out / "models" / path, corpus, setting.out / "index" / path, setting.device
+                setting.out / "models" / path / MODEL,
+                corpus,
+                setting.out / "index" / path,
+                setting.device,
             )
 
         return self.stages.add(

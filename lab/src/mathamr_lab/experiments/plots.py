@@ -33,9 +33,11 @@ def draw(plan: GraphPlan, folder: Path) -> list[str]:
         query, post = _parts(index / TOPICS, [topic]), _parts(index / EXACT, [answer])
         if topic in query and answer in post:
             cosines = query[topic].vectors @ post[answer].vectors.T
-            parts = (tuple(_named(each)) for each in (query[topic], post[answer]))
+            rows, columns = (tuple(_named(each)) for each in (query[topic], post[answer]))
             names.append(f"heatmap-{name}.svg")
-            save_heatmap(Alignment(f"{answer}, topic {topic}", "", *parts, cosines), folder / names[-1])
+            save_heatmap(
+                Alignment(f"{answer}, topic {topic}", "", rows, columns, cosines), folder / names[-1]
+            )
     return names
 
 

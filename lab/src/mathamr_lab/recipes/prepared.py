@@ -82,8 +82,8 @@ def prepare(
     *,
     fresh: bool = False,
     say: Callable[[str], None] | None = None,
-) -> None:
-    """Create a prepared folder; one with the same sources is kept."""
+) -> bool:
+    """Create a prepared folder; one with the same sources is kept. Return True if it was."""
     say = say or _say
     recipe = RECIPES[system]
     recipe.check(settings)
@@ -96,7 +96,7 @@ def prepare(
     wanted = PreparedTraining(system=system, settings=settings, sources=given)
     if not fresh and _kept(folder, wanted):
         say(f"{folder} was prepared from the same before: it is kept")
-        return
+        return True
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).unlink(missing_ok=True)
@@ -105,6 +105,7 @@ def prepare(
         replace(wanted, hashes=hashes).save(folder)
     except OSError as error:
         raise MathAMRError(f"cannot write the prepared folder {folder}: {error}") from error
+    return False
 
 
 def _kept(folder: Path, wanted: PreparedTraining) -> bool:

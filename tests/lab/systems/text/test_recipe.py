@@ -19,12 +19,12 @@ from mathamr.text.encoder import TextEncoder
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
-from mathamr_lab.systems.mathamrplus.joining import averaged
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.text import materials, recipe
+from mathamr_lab.systems.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.text.distilling import Distilling, DistillingTrainer, read_taught, taught
+from mathamr_lab.systems.text.joining import averaged
 from mathamr_lab.systems.text.materials import TextMaterials, gathered, held_names, read_materials
+from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
 from tests.text.small import small_text_encoder
@@ -176,7 +176,7 @@ def student(corpus: TextCorpus, folder: Path, anchor: float = 0.0, **fields: Any
 def test_a_student_holds_the_contract_of_trainers(
     corpus: TextCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mathamr_lab.systems.mathamrplus.text.validation.ASKED", 4)
+    monkeypatch.setattr("mathamr_lab.systems.text.validation.ASKED", 4)
     few = corpus.of_kinds([kind for kind in set(corpus.kinds) if not kind.startswith("answer")])
     check_trainer(lambda: student(few, tmp_path), tmp_path / "run", monkeypatch)
 

@@ -8,8 +8,8 @@ from typing import Any
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr_lab.recipes.recipe import TrainingSettings
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
 from mathamr_lab.systems.text.distilling import Distilling, distilling
+from mathamr_lab.systems.text.training import TextTraining, text_training
 
 STAGES = ("tune", "blend", "teach", "distil", "join")
 """Train on pairs; average several such encoders; write vectors for students; train a student; write the model folder."""

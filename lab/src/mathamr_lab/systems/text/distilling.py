@@ -23,9 +23,9 @@ from mathamr.core.arrays import IntArray
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError
 from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
+from mathamr_lab.systems.text.corpus import TextCorpus
+from mathamr_lab.systems.text.trainer import TextTrainer
+from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
@@ -173,7 +173,7 @@ class DistillingTrainer(TextTrainer):
             if configuration.projection:
                 raise MathAMRError("an anchor needs the states of the start: set projection=0")
             self._start = torch.from_numpy(corpus_vectors(base, corpus)).to(device)
-        super().__init__(corpus, corpus.texts, base, configuration, device)
+        super().__init__(corpus, base, configuration, device)
 
     def _loss(self) -> TemperedLoss:
         return DistillingLoss(

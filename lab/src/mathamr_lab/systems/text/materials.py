@@ -28,11 +28,11 @@ from mathamr.posts.post import Formula, Post
 from mathamr.text.configuration import WINDOW
 from mathamr.text.wording import Span, Wording, wording_alone
 from mathamr.text.wordpieces import Pieces, WordPieces
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, Variants, vocabulary_checksum
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.systems.text.corpus import TextCorpus, Variants, vocabulary_checksum
 from mathamr_lab.systems.text.foils import foils_of
 from mathamr_lab.systems.text.letters import letters_for, variables_of
 from mathamr_lab.systems.text.mathlib import MAPS, declarations, mapped, trained_on, ways_to_ask
+from mathamr_lab.systems.text.shard import TextShard
 from mathamr_lab.training.export import listed
 
 ANSWER = "answer of"

@@ -25,16 +25,6 @@ from mathamr_lab.recipes.recipe import (
     TrainingSources,
     TrainingStage,
 )
-from mathamr_lab.systems.mathamrplus.joining import (
-    averaged,
-    between,
-    with_learned_projection,
-    with_principal_components,
-    without_head,
-)
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
-from mathamr_lab.systems.mathamrplus.text.validation import ASKED, PostVectors, among_others, compared
 from mathamr_lab.systems.text.configuration import (
     CONFIGURATIONS,
     STAGES,
@@ -42,7 +32,17 @@ from mathamr_lab.systems.text.configuration import (
     configured,
     kept_parts,
 )
+from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.distilling import DistillingTrainer, read_taught, taught
+from mathamr_lab.systems.text.joining import (
+    averaged,
+    between,
+    with_learned_projection,
+    with_principal_components,
+    without_head,
+)
+from mathamr_lab.systems.text.trainer import TextTrainer
+from mathamr_lab.systems.text.validation import ASKED, PostVectors, among_others, compared
 from mathamr_lab.training.loop import train
 
 CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json", "joining.json"
@@ -123,7 +123,7 @@ def _corpus(work: StageWork, encoder: TextEncoder) -> TextCorpus:
 def _tune(work: StageWork, found: TextRecipe) -> StageResult:
     base = start_of(found.base.start)
     corpus = _corpus(work, base).of_kinds(found.base.unasked.split())
-    trainer = TextTrainer(corpus, corpus.texts, base, found.tune, work.resources.device)
+    trainer = TextTrainer(corpus, base, found.tune, work.resources.device)
     progress = train(trainer, work.folder("tune"), work.resources, fresh=work.fresh)
     before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
     return StageResult([*before, *progress.history], progress.done)

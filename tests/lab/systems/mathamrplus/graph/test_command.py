@@ -13,6 +13,8 @@ from safetensors import safe_open
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr_lab.recipes.__main__ import main
+from mathamr_lab.recipes.prepared import prepare
+from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamrplus.graph.configuration import (
     TRAININGS,
     GraphTraining,
@@ -20,56 +22,33 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import (
 )
 from tests.lab.synthetic import save
 
-QUICK = [
-    "--config",
-    "small",
-    "--device",
-    "cpu",
-    "--set",
-    "epochs=1",
-    "--set",
-    "batch_size=8",
-    "--threads",
-    "1",
-]
-
 
 @pytest.fixture
-def shard_file(shard: Shard, tmp_path: Path) -> Path:
+def prepared(shard: Shard, tmp_path: Path) -> Path:
     save(shard, tmp_path / "pairs.npz")
-    return tmp_path / "pairs.npz"
-
-
-def test_a_shard_is_trained_from_its_file(
-    shard_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([str(shard_file), "--out", str(tmp_path / "model"), *QUICK]) == 0
-    out, log = capsys.readouterr()
-    (row,) = [json.loads(line) for line in out.splitlines()]
-    assert row["epoch"] == 1
-    assert "training on 36 pairs" in log
-    assert (tmp_path / "model" / "config.json").exists()
+    changes = ("graph.batch_size=8", "graph.epochs=100000", "graph.patience=100000")
+    settings = TrainingSettings(config="small", changes=changes)
+    prepare("mathamrplus", TrainingSources(path=tmp_path / "pairs.npz"), settings, tmp_path / "prepared")
+    return tmp_path / "prepared"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("config", "change", "message"),
     [
         (
-            ["--config", "gigantic"],
+            "gigantic",
+            "beta=1",
             "unknown model configuration 'gigantic'; known: thesis, thesis-full, small, box",
         ),
-        (["--set", "wings=2"], "unknown configuration field 'wings'"),
-        (["--set", "beta"], "expected NAME=VALUE"),
-        (["--set", "beta=2"], "beta must be from 0 to 1"),
-        (["--set", "epochs=few"], "epochs is 'few': expected int"),
-        (["--device", "abacus"], "unknown device"),
+        ("small", "wings=2", "unknown configuration field 'wings'"),
+        ("small", "beta", "expected NAME=VALUE"),
+        ("small", "beta=2", "beta must be from 0 to 1"),
+        ("small", "epochs=few", "epochs is 'few': expected int"),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_line(
-    shard_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    assert main([str(shard_file), "--out", str(tmp_path / "model"), *QUICK, *arguments]) == 1
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_done_is_one_clear_line(config: str, change: str, message: str) -> None:
+    with pytest.raises(MathAMRError, match=message):
+        configured(config, [change])
 
 
 def test_the_named_configurations_are_those_of_the_tables() -> None:
@@ -88,22 +67,29 @@ def test_the_named_configurations_are_those_of_the_tables() -> None:
         configured("thesis", ["precision=double"])
 
 
-def test_an_interrupt_finishes_the_step_and_saves_it(shard_file: Path, tmp_path: Path) -> None:
-    arguments = [str(shard_file), "--out", str(tmp_path / "model"), *QUICK, "--set", "epochs=100000"]
+def test_an_interrupt_finishes_the_step_and_saves_it(prepared: Path, tmp_path: Path) -> None:
+    arguments = [str(prepared), "--out", str(tmp_path / "out"), "--device", "cpu", "--threads", "1"]
     with subprocess.Popen(
-        [sys.executable, "-m", "mathamr_lab.recipes", *arguments, "--set", "patience=100000"],
+        [sys.executable, "-m", "mathamr_lab.recipes", *arguments],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         text=True,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
     ) as process:
         assert process.stderr is not None
-        assert "training on" in process.stderr.readline()
+        assert "graph:" in process.stderr.readline()
+        assert "training on 36 pairs" in process.stderr.readline()
         process.send_signal(signal.SIGINT)
         _, log = process.communicate(timeout=600)
     assert process.returncode == 0, log
     assert "stopped; the same command goes on from here" in log
-    with safe_open(tmp_path / "model" / "checkpoint.safetensors", "np") as file:
+    with safe_open(tmp_path / "out" / "graph" / "checkpoint.safetensors", "np") as file:
         progress = json.loads(file.metadata()["progress"])
     assert progress["epoch"] * 5 + progress["step"] >= 1
     assert not progress["done"]
+    assert not (tmp_path / "out" / "model").exists()
+
+
+def test_an_unknown_device_is_one_clear_line(prepared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(prepared), "--out", str(prepared / "out"), "--device", "abacus"]) == 1
+    assert "unknown device" in capsys.readouterr().err

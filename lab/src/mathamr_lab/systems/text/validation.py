@@ -11,8 +11,7 @@ import torch
 from torch import Tensor
 
 from mathamr.core.arrays import AnyFloatArray, IntArray
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.training.pairs import Answers
+from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 MEASURED = (
@@ -38,7 +37,7 @@ def searched(
     encode: Callable[[IntArray], list[PostVectors]],
     documents: IntArray,
     pairs: IntArray,
-    answered: Answers | TextCorpus,
+    answered: TextCorpus,
     device: torch.device,
 ) -> Validation | None:
     """Return MRR@10 of the pairs' answers among these documents, by complete posts and by MaxSim over their parts."""
@@ -53,7 +52,7 @@ def compared(
     answers: Sequence[PostVectors],
     documents: IntArray,
     asked: IntArray,
-    answered: Answers | TextCorpus,
+    answered: TextCorpus,
     device: torch.device,
 ) -> Validation:
     """Return MRR@10 of the answers of the asked pairs among these documents, from the vectors of both."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from mathamr_lab.systems.mathamrplus.text.neighbours import neighbour_batches
+from mathamr_lab.systems.text.neighbours import neighbour_batches
 
 
 def test_batches_of_neighbours_hold_every_pair_once_and_neighbours_together() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from mathamr.core.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.text.wordpieces import Pieces, WordPieces
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard, text_arrays, texts_from
+from mathamr_lab.systems.text.shard import TextShard, text_arrays, texts_from
 
 FIRST = "[PAD]"
 """The first of BERT's pieces in a vocabulary, alone or inside that of MPNet."""
@@ -101,10 +101,6 @@ class TextCorpus:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    def representatives(self, place: int) -> int:
-        """Return the number of parts of a text, including the complete text."""
-        return int(self.texts.posts[place].of[-1]) + 1
 
     @cached_property
     def apart(self) -> BoolArray:

@@ -1,31 +1,19 @@
-"""Joins a trained graph network and a trained text encoder into one model, and chooses the weight of each.
-
-The text encoder learns through a projection, but its states hold more than the projection keeps: the model keeps their
-principal components instead. The shares of text and graph are chosen on validation pairs that neither was trained on.
-"""
+"""Turns trained text encoders into the one that is stored: interpolated, averaged, and projected to fewer numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
 
-from mathamr.core.arrays import BoolArray, FloatArray, IntArray
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr.systems.vectors import Vectors
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.systems.text.shard import TextShard
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
-from mathamr_lab.training.pairs import checked, split
-
-SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
@@ -133,80 +121,3 @@ def _headed(encoder: TextEncoder, head: torch.Tensor | None) -> TextEncoder:
         weights["head.weight"] = head
     model.load_state_dict(weights)
     return TextEncoder(model, encoder.pieces, device=str(encoder.device))
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Posts with the vectors of both encoders, and which of them are questions and answers: shares are tried on them."""
-
-    pairs: IntArray
-    documents: IntArray
-    ignored: BoolArray
-    graph: dict[int, Vectors]
-    text: dict[int, Any]
-
-    def reciprocal(self, shares: Shares, size: int) -> float:
-        """Return MRR@10 of the validation questions' answers by MaxSim with these shares."""
-        answers = [self._joined(int(post), shares, size) for post in self.documents]
-        table = np.concatenate(answers)
-        counts = np.array([len(rows) for rows in answers])
-        starts = np.cumsum(counts) - counts
-        own = np.searchsorted(self.documents, self.pairs[:, 1])
-        total = 0.0
-        for place, (question, _) in enumerate(self.pairs):
-            similar = self._joined(int(question), shares, size) @ table.T
-            scores = np.maximum.reduceat(similar, starts, axis=1).mean(0)
-            better = int(((scores > scores[own[place]]) & ~self.ignored[place]).sum())
-            total += 1 / (better + 1) if better < 10 else 0.0
-        return total / max(1, len(self.pairs))
-
-    def _joined(self, post: int, shares: Shares, size: int) -> FloatArray:
-        return PostEncoder.side_by_side(self.graph[post], self.text[post], shares, size).vectors
-
-
-def trial(
-    shard: Shard,
-    texts: TextShard,
-    graph: GraphEncoder,
-    text: TextEncoder,
-    *,
-    validation: float = 0.1,
-    seed: int = 0,
-    others: int = 3000,
-) -> Trial:
-    """Encode the validation pairs of a training, with further answers, by both encoders."""
-    pairs = checked(np.array(shard.pairs, np.int64), len(shard))
-    _, held = split(pairs, validation, seed)
-    if not len(held):
-        raise MathAMRError("there are no validation pairs to choose shares on: set them (join.shares=A,B,C)")
-    rest = np.setdiff1d(np.unique(pairs[:, 1]), held[:, 1])
-    drawn = np.random.default_rng(1).permutation(rest)[:others]
-    documents = np.union1d(held[:, 1], drawn)
-    posts = np.union1d(documents, held[:, 0])
-    answered = {(int(question), int(answer)) for question, answer in pairs}
-    ignored = np.array(
-        [[(int(q), int(d)) in answered and d != a for d in documents] for q, a in held], np.bool_
-    ).reshape(len(held), len(documents))
-    graphs = dict(zip(posts.tolist(), graph.encode(shard[int(post)] for post in posts), strict=True))
-    worded = text.encode_pieces([texts.posts[int(post)] for post in posts])
-    return Trial(held, documents, ignored, graphs, dict(zip(posts.tolist(), worded, strict=True)))
-
-
-def chosen_shares(
-    tried: Trial, size: int, shares: Sequence[float] = SHARES
-) -> tuple[Shares, list[dict[str, float]]]:
-    """Return the shares with the best MRR@10 of the validation pairs: one for all levels first, then one for formulas."""
-    rows: list[dict[str, float]] = []
-
-    def worth(candidate: Shares) -> float:
-        found = tried.reciprocal(candidate, size)
-        rows.append({**candidate.to_json(), "mrr": found})
-        return found
-
-    same: Iterable[Shares] = (Shares(share, share, share) for share in shares)
-    best = max(same, key=worth)
-    formulas = [replace(best, formula=share) for share in shares if share != best.formula]
-    worths = {candidate: worth(candidate) for candidate in formulas}
-    top = max(worths, key=lambda candidate: worths[candidate])
-    before = max(row["mrr"] for row in rows[: len(shares)])
-    return (top if worths[top] > before else best), rows

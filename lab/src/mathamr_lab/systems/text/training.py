@@ -13,7 +13,7 @@ from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 class TextTraining(TrainingConfiguration):
     """The training of the text encoder.
 
-    `beta` weighs MaxSim over a post's parts against the vectors of complete posts, as for the graph network. A batch
+    `beta` weighs MaxSim over a post's parts against the vectors of complete posts, as the graph network does. A batch
     is made of groups of `neighbours` pairs that the model of the last epoch finds similar; 1 is a random order.
     `projection` is the size of a vector, `head_rate` the rate of the projection, which starts at random.
     `last_epoch` ends training before the schedule of `epochs` does; zero means the last of them. `budget` bounds the
@@ -31,7 +31,6 @@ class TextTraining(TrainingConfiguration):
         "beta": (0, 1),
         "neighbours": (1, 1e6),
         "projection": (0, 1e5),
-        "validation": (0, 0.9),
         "budget": (1, 1e12),
         "renamed": (0, 1),
         "renamed_documents": (0, 1),
@@ -47,7 +46,6 @@ class TextTraining(TrainingConfiguration):
     beta: float = 0.5
     neighbours: int = 32
     projection: int = 128
-    validation: float = 0.1
     budget: int = 1_000_000
     frozen: str = ""
     half: bool = False

@@ -7,36 +7,43 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs import shard as shards
 from mathamr.text.torchfolder import load_text_encoder
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
-from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
+from mathamr_lab.systems.text.corpus import TextCorpus
+from mathamr_lab.systems.text.materials import ANSWER, TextMaterials, gathered, threads
+from mathamr_lab.systems.text.trainer import TextTrainer
+from mathamr_lab.systems.text.training import TextTraining, text_training
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.loop import train
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
+from tests.models import sample_posts
+from tests.text.small import small_text_encoder
 
 CPU = torch.device("cpu")
 
 
-def trainer(text_files: Path, **fields: float) -> TextTrainer:
-    fields = {"batch_size": 6, "epochs": 2, "neighbours": 3, "projection": 8, "validation": 0.2, **fields}
-    return TextTrainer(
-        shards.load(text_files / "pairs.npz"),
-        TextShard.load(text_files / "texts.npz"),
-        load_text_encoder(text_files / "base", "cpu"),
-        TextTraining(**fields),  # type: ignore[arg-type]
-        CPU,
-    )
+@pytest.fixture(scope="module")
+def corpus() -> TextCorpus:
+    """Some threads of the sample: questions with their answers, a fifth of them held out."""
+    posts = sample_posts()
+    wanted = {post.id for post in [post for post in posts if post.kind == "question"][:12]}
+    materials = TextMaterials(held_share=0.25)
+    threads([post for post in posts if post.id in wanted or post.parent in wanted], (), materials)
+    materials.pairs = [pair for pair in materials.pairs if pair[2].startswith(ANSWER)]
+    return gathered(materials, small_text_encoder().pieces).cut(60)
+
+
+def trainer(corpus: TextCorpus, **fields: float) -> TextTrainer:
+    fields = {"batch_size": 6, "epochs": 2, "neighbours": 3, "projection": 8, **fields}
+    return TextTrainer(corpus, small_text_encoder(), TextTraining(**fields), CPU)  # type: ignore[arg-type]
 
 
 def run(made: TextTrainer, out: Path) -> TrainingProgress:
     return train(made, out, Resources(device=CPU, threads=1, stream=io.StringIO()))
 
 
-def test_training_learns_and_its_best_epoch_is_kept(text_files: Path, tmp_path: Path) -> None:
-    progress = run(trainer(text_files, epochs=4, learning_rate=0.003), tmp_path)
+def test_training_learns_and_its_best_epoch_is_kept(corpus: TextCorpus, tmp_path: Path) -> None:
+    progress = run(trainer(corpus, epochs=4, learning_rate=0.003), tmp_path)
     assert progress.history[-1]["loss"] < progress.history[0]["loss"]
     assert load_text_encoder(tmp_path, "cpu").size == 8
     worths = [row["validation"]["mrr"] + row["validation"]["mrr_maxsim"] for row in progress.history]
@@ -48,16 +55,16 @@ def test_training_learns_and_its_best_epoch_is_kept(text_files: Path, tmp_path: 
 
 
 def test_it_holds_the_contract_of_trainers(
-    text_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: TextCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Neighbours are found with the weights of the epoch's begin: a stop in its middle must not find others.
-    check_trainer(lambda: trainer(text_files, learning_rate=0.01, batch_size=4), tmp_path, monkeypatch)
+    check_trainer(lambda: trainer(corpus, learning_rate=0.01, batch_size=4), tmp_path, monkeypatch)
 
 
-def test_a_batch_in_parts_learns_the_same_as_the_whole(text_files: Path) -> None:
+def test_a_batch_in_parts_learns_the_same_as_the_whole(corpus: TextCorpus) -> None:
     gradients = []
     for budget in (1_000_000, 80):
-        made = trainer(text_files, budget=budget, learning_rate=0.0, head_rate=0.0, clip=1e9)
+        made = trainer(corpus, budget=budget, learning_rate=0.0, head_rate=0.0, clip=1e9)
         made.encoder.model.dropout.p = 0.0
         for layer in made.encoder.model.layers:
             layer.dropout.p = layer.rate = 0.0
@@ -69,14 +76,14 @@ def test_a_batch_in_parts_learns_the_same_as_the_whole(text_files: Path) -> None
         torch.testing.assert_close(whole, parts, rtol=1e-2, atol=1e-4)
 
 
-def test_the_schedule_is_that_of_all_epochs_though_the_last_ones_are_left_out(text_files: Path) -> None:
-    made, shorter = trainer(text_files, epochs=4, last_epoch=2), trainer(text_files, epochs=4)
+def test_the_schedule_is_that_of_all_epochs_though_the_last_ones_are_left_out(corpus: TextCorpus) -> None:
+    made, shorter = trainer(corpus, epochs=4, last_epoch=2), trainer(corpus, epochs=4)
     assert (made.epochs, shorter.epochs) == (2, 4)
     assert made.figures(5)["rate"] == shorter.figures(5)["rate"] > 0
 
 
-def test_validation_pairs_are_never_trained_on(text_files: Path) -> None:
-    made = trainer(text_files)
+def test_validation_pairs_are_never_trained_on(corpus: TextCorpus) -> None:
+    made = trainer(corpus)
     held = {tuple(pair) for pair in made.validation.tolist()}
     assert held
     plan = made.plan(0)
@@ -85,14 +92,13 @@ def test_validation_pairs_are_never_trained_on(text_files: Path) -> None:
         assert not held & {tuple(pair) for pair in made.train[places].tolist()}
 
 
-def test_the_validation_is_that_of_a_plain_search(text_files: Path) -> None:
-    made = trainer(text_files)
+def test_the_validation_is_that_of_a_plain_search(corpus: TextCorpus) -> None:
+    made = trainer(corpus)
     found = made.validate()
     assert found is not None
-    documents = sorted({answer for _, answer in made.shard.pairs})
-    posts = range(len(made.shard))
+    documents = sorted({int(answer) for _, answer in corpus.pairs})
+    posts = range(len(corpus))
     tables = {post: row.vectors for post, row in zip(posts, made.vectors(posts), strict=True)}
-    gold = {(int(q), int(a)) for q, a in made.shard.pairs}
     total = 0.0
     for question, answer in made.validation.tolist():
         scores = {
@@ -101,7 +107,7 @@ def test_the_validation_is_that_of_a_plain_search(text_files: Path) -> None:
         better = sum(
             scores[document] > scores[answer] + 1e-7
             for document in documents
-            if (question, document) not in gold
+            if corpus.groups[question] != corpus.groups[document]
         )
         total += 1 / (better + 1) if better < 10 else 0
     assert found.figures["mrr_maxsim"] == pytest.approx(total / len(made.validation), abs=1e-4)
@@ -118,16 +124,3 @@ def test_changes_are_checked() -> None:
     ):
         with pytest.raises(MathAMRError, match=words):
             text_training([change])
-
-
-def test_texts_of_another_shard_are_refused(text_files: Path, tmp_path: Path) -> None:
-    texts = TextShard.load(text_files / "texts.npz")
-    TextShard(texts.posts[:-1]).save(tmp_path / "fewer.npz")
-    with pytest.raises(MathAMRError, match="do not belong to a shard"):
-        TextTrainer(
-            shards.load(text_files / "pairs.npz"),
-            TextShard.load(tmp_path / "fewer.npz"),
-            load_text_encoder(text_files / "base", "cpu"),
-            TextTraining(),
-            CPU,
-        )

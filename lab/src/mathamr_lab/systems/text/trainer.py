@@ -12,10 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mathamr.core.arrays import BoolArray, Int32Array, IntArray
+from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import under
-from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import packed
 from mathamr.text.encoder import (
     BUDGET,
@@ -28,11 +27,10 @@ from mathamr.text.encoder import (
 from mathamr.text.torchfolder import save_text_encoder
 from mathamr.text.transformer import Transformer
 from mathamr.text.wordpieces import Pieces
-from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.systems.mathamrplus.text.neighbours import neighbour_batches
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
-from mathamr_lab.systems.mathamrplus.text.validation import (
+from mathamr_lab.systems.text.corpus import TextCorpus
+from mathamr_lab.systems.text.neighbours import neighbour_batches
+from mathamr_lab.systems.text.training import TextTraining
+from mathamr_lab.systems.text.validation import (
     MEASURED,
     PostVectors,
     among_others,
@@ -41,12 +39,11 @@ from mathamr_lab.systems.mathamrplus.text.validation import (
 from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
-from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
 class TextTrainer:
-    """Trains a text encoder; validation searches the validation pairs' answers among all answers."""
+    """Trains a text encoder; validation searches the validation pairs' answers among others."""
 
     unit = "pairs"
     pretrained = True
@@ -54,25 +51,16 @@ class TextTrainer:
 
     def __init__(
         self,
-        shard: Shard | TextCorpus,
-        texts: TextShard,
+        corpus: TextCorpus,
         base: TextEncoder,
         configuration: TextTraining,
         device: torch.device,
     ) -> None:
-        if len(texts) != len(shard):
-            raise MathAMRError(f"{len(texts)} texts do not belong to a shard of {len(shard)} posts")
-        self.shard, self.texts, self.configuration, self.device = shard, texts, configuration, device
+        self.corpus, self.texts, self.configuration, self.device = corpus, corpus.texts, configuration, device
         self.epochs = configuration.last_epoch or configuration.epochs
         self.patience, self.examples = configuration.patience, configuration.batch_size
-        pairs = checked(np.array(shard.pairs, np.int64), len(shard))
-        self.answers: Answers | TextCorpus
-        if isinstance(shard, TextCorpus):
-            (self.train, self.validation), self.answers = shard.parted(), shard
-        else:
-            self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
-            self.answers = Answers(pairs, len(shard))
-        self.whole = np.array([_whole(post.of, shard, place) for place, post in enumerate(texts.posts)])
+        self.train, self.validation = corpus.parted()
+        self.whole = np.array([_whole(corpus, place) for place in range(len(corpus))])
         rest = len(self.train) % configuration.batch_size
         self.steps = len(self.train) // configuration.batch_size + (rest > 1)
         if not self.steps:
@@ -135,7 +123,7 @@ class TextTrainer:
         return {
             "model": self.encoder.model.configuration.to_json(),
             "training": self.configuration.to_json(),
-            "materials": [self.texts.fingerprint(), zlib.crc32(np.array(self.shard.pairs, np.int64).data)],
+            "materials": [self.texts.fingerprint(), zlib.crc32(np.ascontiguousarray(self.corpus.pairs).data)],
             "base": self._base,
         }
 
@@ -193,7 +181,7 @@ class TextTrainer:
 
     def _answered(self, pairs: IntArray, documents: IntArray, foils: int) -> BoolArray:
         """Return which document answers which question; the last ones, the foils, answer none."""
-        found = self.answers.among(pairs[:, 0], documents)
+        found = self.corpus.among(pairs[:, 0], documents)
         found[:, len(documents) - foils :] = False
         return found
 
@@ -205,8 +193,8 @@ class TextTrainer:
         """
         chosen = self.train[batch].T.flatten()
         posts = [self.texts.posts[post] for post in chosen]
-        settings, corpus, questions = self.configuration, self.shard, len(batch)
-        if not isinstance(corpus, TextCorpus) or not (len(corpus.forms.of) or len(corpus.foils.of)):
+        settings, corpus, questions = self.configuration, self.corpus, len(batch)
+        if not (len(corpus.forms.of) or len(corpus.foils.of)):
             return chosen, posts, 0
         generator = np.random.default_rng([settings.seed, 5, epoch, int(batch[0])])
         lots, foils = generator.random(len(chosen)), []
@@ -256,11 +244,9 @@ class TextTrainer:
         return BUDGET * (16 if self.device.type == "cuda" else 1)
 
     def validate(self) -> Validation | None:
-        """Return MRR@10 of the validation questions' answers among all answers of the shard, by complete posts and by MaxSim."""
-        documents = np.unique(np.array(self.shard.pairs)[:, 1])
-        if isinstance(self.shard, TextCorpus):
-            documents = among_others(documents, self.validation[:, 1])
-        return searched(self.vectors, documents, self.validation, self.answers, self.device)
+        """Return MRR@10 of the validation questions' answers among those of the corpus, by complete posts and by MaxSim."""
+        documents = among_others(np.unique(self.corpus.pairs[:, 1]), self.validation[:, 1])
+        return searched(self.vectors, documents, self.validation, self.corpus, self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that the next step depends on, including the batches of the current epoch."""
@@ -316,13 +302,12 @@ def projected(model: Transformer, size: int) -> Transformer:
     return copy
 
 
-def _whole(of: Int32Array, shard: Shard | TextCorpus, place: int) -> int:
-    """Return which of a post's spans is the complete post: the last representative or, if that has no text, its first span."""
-    last = shard.representatives(place) - 1
-    (found,) = np.nonzero(of == last)
+def _whole(corpus: TextCorpus, place: int) -> int:
+    """Return which of a text's spans is the complete text: the first of its last part."""
+    of = corpus.texts.posts[place].of
     if not len(of):
-        raise MathAMRError(f"the post {shard.ids[place]!r} has no text")
-    return int(found[0]) if len(found) else 0
+        raise MathAMRError(f"the post {corpus.ids[place]!r} has no text")
+    return int(np.flatnonzero(of == of[-1])[0])
 
 
 def _checksum(model: nn.Module) -> int:

@@ -1,1 +1,0 @@
-"""The training of the text encoder, on the same pairs."""
