@@ -9,10 +9,8 @@ from __future__ import annotations
 import argparse
 import csv
 import html
-import re
 import sys
-from collections.abc import Container, Sequence
-from itertools import cycle, islice
+from collections.abc import Sequence
 from pathlib import Path
 
 from lxml import etree
@@ -35,9 +33,6 @@ TABLES = 2
 """The number of files of a representation; ARQMath has 101."""
 YEARS = {2020: 0, 2021: 200, 2022: 300}
 """The years, and the number before the first topic of each."""
-TOPICS = 76
-"""The number of topics of each year of a generated collection; ARQMath-3 has as many in Task 2."""
-_FORMULA = re.compile(r'(<span class="math-container" id=")([0-9]+)(">\$+)(.*?)(\$+</span>)', re.DOTALL)
 _MATH = (
     '<math alttext="{0}"><semantics><mi>?</mi><annotation encoding="application/x-tex">{0}</annotation>'
     "</semantics></math>"
@@ -76,19 +71,15 @@ def _table(path: Path, rows: Sequence[dict[str, str]], *, comments: bool) -> Non
             file.write("\t".join(["99000002", *post, "answer", "", "", "", "d", ""]) + "\n")
 
 
-def _topics(source: Path, folder: Path, task: int, prefix: str, least: int = 0) -> None:
-    """Deals the sample's topics out to the years, with their judgments as tables without a header.
-
-    A year has `least` topics, if need be the same ones again under other numbers.
-    """
+def _topics(source: Path, folder: Path, task: int, prefix: str) -> None:
+    """Deals the sample's topics out to the years, with their judgments as tables without a header."""
     root = etree.parse(str(source / "topics" / f"task{task}.xml")).getroot()
     lines = [
         line.split() for line in (source / "qrels" / f"task{task}.qrels").read_text("utf-8").splitlines()
     ]
     for place, (year, first) in enumerate(YEARS.items()):
         topics, judged = etree.Element("Topics"), []
-        own = list(root)[place :: len(YEARS)]
-        for number, topic in enumerate(islice(cycle(own), max(len(own), least)), 1):
+        for number, topic in enumerate(list(root)[place :: len(YEARS)], 1):
             old, new = str(topic.get("number")), f"{prefix}.{first + number}"
             copy = etree.fromstring(etree.tostring(topic))
             copy.set("number", new)
@@ -116,62 +107,6 @@ def _run(folder: Path, rows: Sequence[dict[str, str]], year: int) -> None:
         for rank, row in enumerate(sorted(hits, key=lambda row: row["id"]), 1)
     ]
     (folder / "Runs" / f"TangentS-task2-{year}.tsv").write_text("".join(lines), "utf-8")
-
-
-def write_many(folder: Path, posts: int) -> None:
-    """Write ARQMath with so many posts: the sample again and again, to measure memory.
-
-    Every copy has ids of its own. Half of its visual classes are new, with a term more in their LaTeX: a third of all
-    formulas, as in ARQMath, whose 28 million formulas are of 9.4 million classes.
-    """
-    write_arqmath(folder)
-    source = sample.folder()
-    for task, prefix in ((1, "A"), (2, "B")):
-        _topics(source, folder, task, prefix, TOPICS)
-    rows = list(etree.parse(str(source / "Posts.xml")).getroot())
-    with (source / "formulas.tsv").open(encoding="utf-8", newline="") as lines:
-        formulas = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
-    new = {row["id"] for row in formulas if int(row["visual_id"]) % 2}
-    table = folder / "Formulas" / "latex_representation_v3" / "3.tsv"
-    path = folder / "Collection" / "Posts.V1.3.xml"
-    with path.open("w", encoding="utf-8") as file, table.open("w", encoding="utf-8") as listed:
-        file.write('<?xml version="1.0" encoding="utf-8"?>\n<posts>\n')
-        listed.write("\t".join(COLUMNS) + "\n")
-        for copy in range(-(-posts // len(rows))):
-            for row in rows[: posts - copy * len(rows)]:
-                text = etree.tostring(_copied(row, copy, new), encoding="unicode").strip()
-                file.write(f"  {text}\n")
-            for each in formulas if copy else ():
-                values = each | {"comment_id": "", "old_visual_id": "", "issue": ""}
-                names = ("id", "post_id", "thread_id", *(("visual_id",) if each["id"] in new else ()))
-                values |= {name: f"{copy}0{each[name]}" for name in names}
-                latex = each["formula"] + (_added(copy) if each["id"] in new else "")
-                values["formula"] = html.escape(latex, quote=False)
-                listed.write("\t".join(values[name] for name in COLUMNS) + "\n")
-        file.write("</posts>\n")
-
-
-def _copied(row: etree._Element, copy: int, new: Container[str]) -> etree._Element:
-    """Return a copy of a post with other ids, and a term more in some formulas."""
-    if not copy:
-        return row
-
-    def changed(found: re.Match[str]) -> str:
-        before, name, opened, latex, closed = found.groups()
-        return f"{before}{copy}0{name}{opened}{latex}{_added(copy) if name in new else ''}{closed}"
-
-    made = etree.fromstring(etree.tostring(row))
-    for name in ("Id", "ParentId", "AcceptedAnswerId"):
-        if made.get(name):
-            made.set(name, f"{copy}0{made.get(name)}")
-    for name in ("Title", "Body"):
-        if made.get(name):
-            made.set(name, _FORMULA.sub(changed, str(made.get(name))))
-    return made
-
-
-def _added(copy: int) -> str:
-    return f"+c_{{{copy}}}"
 
 
 def write_ntcir12(folder: Path) -> None:
@@ -206,13 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write both miniatures."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.miniature", description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument(
-        "--posts", type=int, help="repeat the sample's posts up to so many, to measure memory"
-    )
     given = parser.parse_args(arguments)
-    if given.posts:
-        write_many(given.folder / "ARQMath", given.posts)
-        return 0
     write_arqmath(given.folder / "ARQMath")
     write_ntcir12(given.folder / "NTCIR12")
     return 0
