@@ -114,10 +114,3 @@ def test_a_topic_that_two_years_share_is_refused(tmp_path: Path) -> None:
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="nowhere: no such file"):
         collection_of([tmp_path / "nowhere"])
-
-
-def test_posts_are_read_once_to_count_them(tmp_path: Path) -> None:
-    collection = collection_of([folder_with(tmp_path, task1="A.1")])
-    assert collection.counts == (2, 1)
-    (tmp_path / "Posts.xml").unlink()
-    assert collection.counts == (2, 1)

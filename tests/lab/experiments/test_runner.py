@@ -162,7 +162,7 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
     assert left == ["run random/task1", "evaluate random/task1"]
     run([more])
     assert _times(strategies) == before
-    assert list(planned(more).lines())[-1].endswith("stages done; about 0.0 s left")
+    assert list(planned(more).lines())[-1].startswith(f"{len(planned(more).stages)} of ")
 
 
 def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Path) -> None:
@@ -225,9 +225,8 @@ def test_further_posts_are_learned_from_but_never_found(
     for each in (alone, both):
         for stage in planned(each).stages:
             if stage.kind == "graphs":
-                marks[each.out, stage.sort] = stage.mark() or stage.do()
+                marks[each.out, stage.name.partition(" ")[0]] = stage.mark() or stage.do()
     assert marks[tmp_path, "pairs"].figures["pairs"] == marks[out, "pairs"].figures["pairs"] + 1
-    assert planned(both).pairs == planned(alone).pairs + 1
     catalogue = CorpusCatalogue.read(both.out / "graphs")
     assert catalogue.posts == CorpusCatalogue.read(alone.out / "graphs").posts
     assert catalogue.further == ("more/1", "more/1/a", "more/2", "more/2/a")

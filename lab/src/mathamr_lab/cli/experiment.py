@@ -122,7 +122,7 @@ def command(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
+        typer.Option("--dry-run", help="Only print the stages, and what is done."),
     ] = False,
 ) -> None:
     """Run experiments of the papers and print their tables. A killed one continues where it stopped."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
@@ -20,7 +19,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.ranking import Task
-from mathamr_lab.training.export import ids_in, listed
+from mathamr_lab.training.export import ids_in
 
 _YEAR = re.compile(r"[-_]?(19|20)\d\d$")
 
@@ -127,23 +126,6 @@ class TestCollection:
         """Return the posts of the topics of all test sets, named by their keys."""
         for test in self.tests:
             yield from (replace(post, id=key) for key, post in test.posts())
-
-    @cached_property
-    def counts(self) -> tuple[int, int]:
-        """The number of posts, searched or only learned from, and of pairs to train on; the posts are read for it once."""
-        questions, answers, posts = set(), [], 0
-        for post in chain(self.posts(), self.further_posts()):
-            posts += 1
-            if post.role == "question":
-                questions.add(post.id)
-            elif post.parent is not None:
-                answers.append((post.parent, post.id))
-        pairs = (
-            pair
-            for pair in answers
-            if pair[0] in questions and not any(listed(each, self.without) for each in pair)
-        )
-        return posts, sum(1 for _ in pairs)
 
     @cached_property
     def digest(self) -> str:

@@ -68,8 +68,6 @@ KEPT = 100
 """The results of a topic that are kept of every row, to be looked at."""
 POOL_OF_TEXT = 500_000
 """The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
-TRAINING = 60.0
-"""A rough estimate of a training's seconds, until this folder has a measured one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,7 @@ class FormulaPlan(Plan):
             inputs["topics"] = self._tests[name].digest
         work = partial(self._save_collection, name)
         mark = self._shared / f"{slug(name)}.done.json"
-        return self.stages.add(Stage("prepare", f"collection {name}", mark, inputs, (), work, 1, 1 / 30))
+        return self.stages.add(Stage("prepare", f"collection {name}", mark, inputs, (), work))
 
     def _save_collection(self, name: str) -> Figures:
         test = self._tests.get(name)
@@ -224,7 +222,7 @@ class FormulaPlan(Plan):
 
         inputs = {"posts": collection.digest, "sources": list(map(str, sources)), **_trees()}
         mark = self._shared / "formulas.done.json"
-        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work, 1, 1 / 60))
+        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work))
 
     def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
         """Return the model of a variant with a seed."""
@@ -243,9 +241,7 @@ class FormulaPlan(Plan):
         needs = (self._formulas(),)
         inputs = {"system": model.system, "config": model.config, "changes": model.changes}
         mark, work = self._folder(model) / "done.json", partial(self._train_model, model)
-        return self.stages.add(
-            Stage("train", f"train {model.name}", mark, inputs, needs, work, 1, 1 / TRAINING)
-        )
+        return self.stages.add(Stage("train", f"train {model.name}", mark, inputs, needs, work))
 
     def _train_model(self, model: FormulaModel) -> Figures:
         progress = train_system(
@@ -292,7 +288,7 @@ class FormulaPlan(Plan):
 
         name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
         inputs = {"model": model.name, "format": 4}
-        return self.stages.add(Stage("index", name, mark, inputs, needs, work, 1, 1 / 20))
+        return self.stages.add(Stage("index", name, mark, inputs, needs, work))
 
     def _other(self, name: str, collection: str) -> Stage:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
@@ -311,7 +307,7 @@ class FormulaPlan(Plan):
             return {}
 
         title, needs = f"scores of {collection} by {name}", (self._collection(collection),)
-        stage = Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work, 1, 1 / 60)
+        stage = Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work)
         return self.stages.add(stage)
 
     def _run_scores(self, name: str, path: Path, collection: FormulaCollection) -> FloatArray:
@@ -343,7 +339,7 @@ class FormulaPlan(Plan):
             (self._collection(collection),),
         )
         return self.stages.add(
-            Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work, 1, 1 / 300)
+            Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work)
         )
 
     def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
@@ -367,7 +363,7 @@ class FormulaPlan(Plan):
         }
         which, mark = f"{variant.name}, seed {seed}, {collection}", self._mark(variant, seed, collection)
         work = partial(self._evaluate, variant, seed, collection)
-        stage = Stage("evaluate", f"evaluate {which}", mark, inputs, tuple(needs), work, 1, 1.0)
+        stage = Stage("evaluate", f"evaluate {which}", mark, inputs, tuple(needs), work)
         yield MeasuredVariant(variant, seed, collection, self.stages.add(stage))
 
     def _mark(self, variant: FormulaVariant, seed: int, collection: str) -> Path:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Self
 
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import read_run, write_run
@@ -19,12 +18,8 @@ from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import Plan, RowRun
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
-from mathamr_lab.experiments.stage import Figures, Stage, StageKind
+from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.recipes.recipe import MODEL, TrainingSettings
-
-PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
-"""Rough estimates of posts, pairs or topics per second on one core, until this folder has measured stages."""
-
 
 SHOWN = 120
 """The characters of a post that a list of results shows."""
@@ -54,11 +49,10 @@ class Measured:
 class GraphPlan(Plan):
     """The stages of an experiment with graph networks; `measured` lists their results."""
 
-    def __init__(self, setting: ExperimentSetting, posts: int, pairs: int) -> None:
+    def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
-        self.posts, self.pairs = posts, pairs
         self.measured: list[Measured] = []
-        self.materials = Materials(setting, posts, self.stages)
+        self.materials = Materials(setting, self.stages)
         # Stages run seed by seed, so that all variants can be compared early.
         for seed in range(setting.seeds):
             for variant in setting.graphs.variants:
@@ -66,14 +60,6 @@ class GraphPlan(Plan):
                     self._variant(variant, seed)
         for name in setting.baselines:
             self._baseline(name)
-
-    @classmethod
-    def of(cls, setting: ExperimentSetting) -> Self:
-        """Return the plan of an experiment; the posts are read once to count them and their pairs, unless that is known."""
-        mark = cls(setting, 0, 0).materials.corpus().mark()
-        if mark is None:
-            return cls(setting, *setting.collection.counts)
-        return cls(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
 
     def row_runs(self) -> Iterator[RowRun]:
         """Yield the runs of variants and baselines that are done."""
@@ -133,8 +119,6 @@ class GraphPlan(Plan):
                 {"model": model, "training": configuration},
                 (self.materials.pairs(variant.graphs),),
                 work,
-                min(self.pairs, setting.scale.pairs or self.pairs) * int(configuration["epochs"]),
-                setting.scale.pace,
             )
         )
 
@@ -168,8 +152,6 @@ class GraphPlan(Plan):
                     self.materials.topic_graphs(),
                 ),
                 work,
-                self.posts,
-                PACES["index"],
             )
         )
 
@@ -184,8 +166,6 @@ class GraphPlan(Plan):
                 {"engine": name, "options": vectors.OPTIONS.get(name, {})},
                 (self._index(variant, seed),),
                 lambda: vectors.copy_into(index, name),
-                self.posts,
-                PACES["index"],
             )
         )
 
@@ -208,8 +188,6 @@ class GraphPlan(Plan):
                     {"strategy": ranking.name, "engine": self.setting.engine, "topics": test.digest},
                     needs,
                     partial(self._search, test, ranking, index, self.setting.out / "index" / path, run_path),
-                    len(test.topics),
-                    PACES["run"],
                 )
             )
             self._measure(variant, None, seed, test, train, index, run, run_path)
@@ -244,8 +222,6 @@ class GraphPlan(Plan):
                 {"baseline": name, "topics": test.digest},
                 (self.materials.corpus(),),
                 work,
-                len(test.topics),
-                PACES["run"],
             )
             self._measure(None, name, 0, test, None, None, self.stages.add(stage), path)
 
@@ -268,8 +244,6 @@ class GraphPlan(Plan):
             {"qrels": test.digest, "measures": [str(measure) for measure in test.measures]},
             (run,),
             partial(_evaluated, run, run_path, test),
-            len(test.topics),
-            PACES["evaluate"],
         )
         self.measured.append(
             Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))

@@ -11,15 +11,12 @@ from mathamr_lab.experiments import graphs
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage
 
-PACE = 12.0
-"""A rough estimate of posts per second that one core turns into graphs."""
-
 
 class Materials:
-    """Adds each stage once, when it is first needed; `posts` is the number of posts, for estimates."""
+    """Adds each stage once, when it is first needed."""
 
-    def __init__(self, setting: ExperimentSetting, posts: int, stages: ExperimentStages) -> None:
-        self._setting, self._posts, self._stages = setting, posts, stages
+    def __init__(self, setting: ExperimentSetting, stages: ExperimentStages) -> None:
+        self._setting, self._stages = setting, stages
 
     @property
     def _parser(self) -> graphs.ParserChoice:
@@ -46,11 +43,8 @@ class Materials:
             )
             return {**figures, "output": figures["output"] + setting.collection.searched}
 
-        pace = 2000.0 if setting.store else PACE
         return self._stages.add(
-            Stage(
-                "graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work, self._posts, pace
-            )
+            Stage("graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work)
         )
 
     @property
@@ -66,7 +60,6 @@ class Materials:
     def topic_graphs(self) -> Stage:
         """Return the graphs of the topics of all test sets."""
         setting = self._setting
-        count = sum(len(test.topics) for test in setting.collection.tests)
         return self._stages.add(
             Stage(
                 "graphs",
@@ -75,8 +68,6 @@ class Materials:
                 {"topics": [test.digest for test in setting.collection.tests], **self._parsed_by},
                 (self.corpus(),),
                 partial(graphs.build_topics, setting.collection, self.store, self.topics, self._parser),
-                count,
-                PACE,
             )
         )
 
@@ -90,8 +81,6 @@ class Materials:
                 {"configuration": configuration.name},
                 (self.corpus(), self.topic_graphs()),
                 partial(graphs.build_both_tensors, self.store, self.topics, configuration),
-                self._posts,
-                200.0,
             )
         )
 
@@ -129,8 +118,6 @@ class Materials:
                 },
                 (self.corpus(), self.tensors(configuration)),
                 work,
-                self._posts,
-                2000.0,
             )
         )
 

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr.evaluation.runs import read_run
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.stage import ExperimentStages, read_mark
+from mathamr_lab.experiments.stage import ExperimentStages
 from mathamr_lab.experiments.tables import markdown_table
 
 
@@ -83,22 +83,9 @@ class Plan(ABC):
         """Return the report on what is measured so far; pictures and other files go into the folder."""
 
     def lines(self) -> Iterator[str]:
-        """Return the plan as text: what is done, what is left, and about how long that takes."""
-        paces, left = self._paces(), 0.0
-        for stage in self.stages:
-            mark = stage.mark()
-            seconds = 0.0 if mark else stage.units * paces.get(stage.sort, 1 / stage.pace)
-            left += seconds
-            state = f"done in {duration(mark.seconds)}" if mark else f"about {duration(seconds)}"
+        """Return the plan as text: every stage, and what is done."""
+        marks = [stage.mark() for stage in self.stages]
+        for stage, mark in zip(self.stages, marks, strict=True):
+            state = f"done in {duration(mark.seconds)}" if mark else "to do"
             yield f"{stage.kind:<8} {state:>18}  {stage.name}"
-        done = sum(stage.mark() is not None for stage in self.stages)
-        yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
-
-    def _paces(self) -> dict[str, float]:
-        """Return seconds per unit for each sort of stage, measured on those that are done in this folder."""
-        known: dict[str, list[float]] = {}
-        for stage in self.stages:
-            mark = read_mark(stage.mark_path)
-            if mark is not None:
-                known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
-        return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
+        yield f"{sum(mark is not None for mark in marks)} of {len(marks)} stages done"

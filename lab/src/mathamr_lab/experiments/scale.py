@@ -13,16 +13,13 @@ from mathamr.core.errors import UnknownNameError
 class Scale:
     """A named configuration of the encoder and its training, with some fields changed.
 
-    `pairs` bounds the training pairs. `pace` estimates how many pairs per second one core learns,
-    before anything is measured.
+    `pairs` bounds the training pairs.
     """
 
     name: str
-    help: str
     config: str
     changes: tuple[str, ...] = ()
     pairs: int | None = None
-    pace: float = 100.0
 
     def changed(self, changes: Iterable[str]) -> Scale:
         """Return the scale with further changes, which override earlier ones of the same field."""
@@ -53,27 +50,16 @@ class Scale:
 SCALES = {
     scale.name: scale
     for scale in (
-        Scale(
-            name="tiny",
-            help="a few seconds a model: to see that everything runs",
-            config="small",
-            changes=("epochs=2", "layers=1"),
-            pairs=100,
-            pace=600,
-        ),
-        Scale(name="small", help="a small model on a small corpus", config="small", pace=500),
+        Scale(name="tiny", config="small", changes=("epochs=2", "layers=1"), pairs=100),
+        Scale(name="small", config="small"),
         Scale(
             name="few-pairs",
-            help="a narrower model for a few thousand pairs on one core: a higher rate, fewer epochs",
             config="thesis",
             changes=("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
             pairs=50_000,
-            pace=200,
         ),
-        Scale(name="thesis", help="the experiments of the thesis (Table 4.5)", config="thesis", pairs=50_000),
-        Scale(
-            name="thesis-full", help="the benchmark of the thesis (Table 4.18)", config="thesis-full", pace=50
-        ),
+        Scale(name="thesis", config="thesis", pairs=50_000),
+        Scale(name="thesis-full", config="thesis-full"),
     )
 }
 

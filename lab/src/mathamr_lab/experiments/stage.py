@@ -34,8 +34,8 @@ class Stage:
     """A step with its own inputs, the stages it needs, and its work.
 
     The work starts with an empty folder or the remains of a killed attempt, and returns figures; a figure named ``output``
-    identifies its result, so that later stages are redone only when that has changed. `units` (posts,
-    pairs, topics) and `pace` (units per second) are for estimates. `mark_path` is the file of the mark.
+    identifies its result, so that later stages are redone only when that has changed. `mark_path` is the file
+    of the mark.
     """
 
     kind: StageKind
@@ -44,13 +44,6 @@ class Stage:
     inputs: Mapping[str, Any]
     needs: tuple[Stage, ...]
     work: Callable[[], Figures] = field(repr=False)
-    units: int = 1
-    pace: float = 1.0
-
-    @property
-    def sort(self) -> str:
-        """The first word of its name: stages of one sort take about as long for a unit."""
-        return self.name.partition(" ")[0]
 
     def digest(self) -> str | None:
         """Return a hash of the current inputs; `None` while a stage that it needs is not done."""
@@ -117,7 +110,6 @@ def _write(path: Path, mark: Mark, stage: Stage) -> None:
         "digest": mark.digest,
         "output": mark.output,
         "seconds": mark.seconds,
-        "units": stage.units,
         "figures": mark.figures,
     }
     temporary = path.with_name(path.name + ".new")

@@ -59,7 +59,7 @@ class TrialPlan(Plan):
         self.folder = trial / (_short(changes) if setting.changes else "published")
         title = f"posts for {self.experiment.trial}"
         mark = trial / "prepared.json"
-        prepared = self.stages.add(Stage("prepare", title, mark, inputs, (), self._prepare, 1, 1 / 600))
+        prepared = self.stages.add(Stage("prepare", title, mark, inputs, (), self._prepare))
         rows = {row.part for row in self.experiment.trial_rows if setting.wants(row.name)}
         for seed in range(setting.seeds):
             self._fit(prepared, sorted(rows or RERANKING.values()), seed)
@@ -96,7 +96,7 @@ class TrialPlan(Plan):
         inputs = {"rows": rows, "changes": self.setting.changes}
         mark = self.folder / f"seed-{seed}" / f"{self.experiment.name}.done.json"
         title = f"fit {trial} with seed {seed}"
-        self.stages.add(Stage("fit", title, mark, inputs, (prepared,), work, 1, 1 / 300))
+        self.stages.add(Stage("fit", title, mark, inputs, (prepared,), work))
 
     def markdown(self, folder: Path) -> str:
         """Return the tables of what is measured so far."""
