@@ -58,7 +58,7 @@ def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(tmp_path: Path) ->
 @pytest.mark.parametrize("kind", ["roberta", "bert", "qwen3"])
 def test_a_published_base_of_any_kind_is_fine_tuned_from_its_folder(tmp_path: Path, kind: str) -> None:
     base = tiny_published(tmp_path, kind)
-    training = ContextTraining(base=base, epochs=2, rate=1e-2, length=16, batch=4)
+    training = ContextTraining(base=base, epochs=2, learning_rate=1e-2, length=16, batch_size=4)
     pairs = MATERIALS.pairs("amr-opt", QRELS.topics)
     before = PublishedBase(base)
     encoder, learned = encoder_of(pairs, "amr-opt", training, 0, CPU, tmp_path / "out")

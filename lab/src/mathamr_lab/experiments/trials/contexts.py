@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from mathamr.core.configured import check_ranges
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr_lab.experiments.formulaplaces import FormulaPlace
 from mathamr_lab.experiments.trials.scorefiles import learned_figures, say
 from mathamr_lab.systems.mathamr.judgedlines import JudgedPair
+from mathamr_lab.systems.mathamr.recipe import PAPER
 from mathamr_lab.systems.mathamr.trainer import LEARNED, OBJECTIVES, LineTrainer, LineTraining, use_learned
 from mathamr_lab.systems.stateencoder import StateEncoder, load_state_encoder, plain_line
 from mathamr_lab.training.loop import train
@@ -32,11 +32,11 @@ _YEAR_OF = re.compile(r"\D*(\d+)$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextTraining:
+class ContextTraining(LineTraining):
     """The training of the paper (sections 4 and 5): its base, 50 epochs, batches of 16, 128 tokens (256 of raw text with OPTs).
 
     `topics` says what is trained on: ``first-year`` (the topics of ARQMath-1, whose numbers are below 200), ``folds``, or a
-    file with the ids of training topics, one a line. Rate and margin are Sentence-BERT's defaults.
+    file with the ids of training topics, one a line.
     """
 
     title: ClassVar[str] = "training of contexts"
@@ -44,43 +44,16 @@ class ContextTraining:
     base: str = "sentence-transformers/all-distilroberta-v1"
     tuning: str = "full"
     topics: str = FIRST_YEAR
-    epochs: int = 50
-    batch: int = 16
-    rate: float = 2e-5
-    margin: float = 0.5
-    scale: float = 20.0
-    length: int = 128
-    validation: float = 0.1
-
-    def __post_init__(self) -> None:
-        ranges = {
-            "epochs": (1, 1e4),
-            "batch": (2, 1e5),
-            "rate": (0, 1),
-            "margin": (0, 2),
-            "length": (4, 8192),
-        }
-        check_ranges(self, self.title, {**ranges, "scale": (1e-2, 1e3), "validation": (0, 0.9)})
+    epochs: int = PAPER["epochs"]
+    batch_size: int = PAPER["batch_size"]
+    learning_rate: float = PAPER["learning_rate"]
+    length: int = PAPER["length"]
+    masked: bool = PAPER["masked"]
+    monitor: str = PAPER["monitor"]
 
     def length_of(self, context: str) -> int:
         """Return the number of tokens that are read of a context."""
         return self.length * (2 if context == "text-opt" else 1)
-
-    def of(self, objective: str, context: str, seed: int) -> LineTraining:
-        """Return the training by one of the two losses."""
-        return LineTraining(
-            objective=objective,
-            epochs=self.epochs,
-            batch_size=self.batch,
-            learning_rate=self.rate,
-            margin=self.margin,
-            temperature=1 / self.scale,
-            validation=self.validation,
-            length=self.length_of(context),
-            masked=False,
-            monitor="loss",
-            seed=seed,
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,7 +126,10 @@ def encoder_of(
     base = load_state_encoder(training.base, tuning=training.tuning)
     found = {}
     for objective in OBJECTIVES:
-        trainer = LineTrainer(base, pairs, training.of(objective, context, seed), device)
+        length = training.length_of(context)
+        trainer = LineTrainer(
+            base, pairs, replace(training, objective=objective, length=length, seed=seed), device
+        )
         progress = train(trainer, folder / objective, Resources(device=device, threads=0), fresh=True)
         use_learned(base, folder / objective / LEARNED)
         found[objective] = learned_figures(progress)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -39,7 +40,7 @@ CONFIGURATIONS = {
     "paper": MathAMRConfiguration(base="mathamr-3", rank=64, length=126, projected=False),
 }
 """One configuration per context of Table 1, by our recipe; `paper` is the paper's own context by the paper's training."""
-PAPER = {
+PAPER: dict[str, Any] = {
     "epochs": 50,
     "batch_size": 16,
     "learning_rate": 2e-5,
