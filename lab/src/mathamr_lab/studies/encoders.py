@@ -110,8 +110,8 @@ def entry_beds(index: Index) -> list[Bed]:
     posts = [post for post in index.posts() if post.id in held]
     typed = [each for each in draw(index, len(index)) if each.entry in held]
     groups = {
-        "names": [(str(each.query), *each.right) for each in knownitems.titles(posts)],
-        "eight words": [(str(each.query), *each.right) for each in sentences(posts)],
+        "names": [(str(each.query), min(each.right)) for each in knownitems.titles(posts)],
+        "eight words": [(str(each.query), min(each.right)) for each in sentences(posts)],
         "a formula": [(each.text, each.entry) for each in typed if each.form not in WITH_WORDS],
         "a formula with words": [(each.text, each.entry) for each in typed if each.form in WITH_WORDS],
     }

@@ -63,16 +63,17 @@ def loss_of(scores: Tensor, groups: Sequence[str]) -> Tensor:
 def _batches(materials: TextMaterials, model: Any, size: int) -> Iterator[tuple[Any, Any, list[str]]]:
     """Yield tokens of questions and answers and their groups, made in processes of their own, without end."""
 
-    def collate(numbers: Sequence[int]) -> tuple[Any, Any, list[str]]:
-        chosen = [materials.pairs[number] for number in numbers]
-        sides = []
-        for side in (0, 1):
-            posts = [materials.posts[pair[side]] for pair in chosen]
-            texts = [written(post, passage(post))[0].strip() or "." for post in posts]
-            sides.append(dict(model.tokenize(texts, is_query=side == 0)))
-        return sides[0], sides[1], [materials.groups[pair[0]] for pair in chosen]
+    def tokens(numbers: Sequence[int], *, is_query: bool) -> dict[str, Tensor]:
+        posts = [materials.posts[number] for number in numbers]
+        texts = [written(post, passage(post))[0].strip() or "." for post in posts]
+        return dict(model.tokenize(texts, is_query=is_query))
 
-    loader = torch.utils.data.DataLoader(
+    def collate(numbers: Sequence[int]) -> tuple[Any, Any, list[str]]:
+        questions, answers, _ = zip(*(materials.pairs[number] for number in numbers), strict=True)
+        threads = [materials.groups[question] for question in questions]
+        return tokens(questions, is_query=True), tokens(answers, is_query=False), threads
+
+    loader: torch.utils.data.DataLoader[Any] = torch.utils.data.DataLoader(
         range(len(materials.pairs)),  # type: ignore[arg-type]
         batch_size=size,
         shuffle=True,
@@ -126,7 +127,7 @@ def run() -> None:
             scores = maxsim(found[0], masks[0], found[1], masks[1])
         loss = loss_of(scores, threads)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         step, total = step + 1, total + float(loss.detach())
