@@ -8,13 +8,13 @@ place of its two kinds of vectors; `mathamr tune` chooses others for a collectio
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.batches import batches
 from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.posts.level import Level
 from mathamr.posts.passage import passage
@@ -79,12 +79,14 @@ def _rankings(name: str, by_vectors: Ranking, *, unhub: bool) -> Rankings:
     }
 
 
-class _EncoderSystem(System):
-    """Posts as rows of an encoder that a model folder names."""
+class SentenceTransformersSystem(System):
+    """Any model of Sentence-Transformers: one vector for a post (``--model st:NAME_OR_FOLDER``)."""
 
+    kind = "sentence-transformers"
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
-    field: ClassVar[str]
+    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
+    field: ClassVar[str] = DOCUMENT
     many: ClassVar[bool] = False
 
     def __init__(self, encoder: Encoder, source: EncoderSource) -> None:
@@ -108,28 +110,21 @@ class _EncoderSystem(System):
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in order."""
-        stream = iter(items)
-        while chosen := list(islice(stream, AT_A_TIME)):
+        for chosen in batches(items, AT_A_TIME):
             texts = [written(item.post, item.passage or passage(item.post))[0].strip() for item in chosen]
             rows: dict[int, FloatArray] = {}
             for are_queries in (False, True):
-                places = [
-                    place
-                    for place, item in enumerate(chosen)
-                    if texts[place] and item.is_query == are_queries
-                ]
+                places = [at for at, item in enumerate(chosen) if texts[at] and item.is_query == are_queries]
                 if places:
-                    found = self.encoder.encode([texts[place] for place in places], are_queries=are_queries)
+                    found = self.encoder.encode([texts[at] for at in places], are_queries=are_queries)
                     rows |= dict(zip(places, found, strict=True))
-            for place, item in enumerate(chosen):
-                if place not in rows or not len(rows[place]):
-                    yield Encoded(id=item.post.id)
-                    continue
-                vectors = np.asarray(rows[place], np.float32)
-                level, one = (Level.DOCUMENT, not self.many)
-                references = (item.post.id,) if one else tuple(map(str, range(len(vectors))))
-                levels = np.full(len(vectors), level if one else Level.TOKEN, np.int8)
-                yield Encoded(id=item.post.id, post={self.field: Vectors(vectors, levels, references)})
+            for at, item in enumerate(chosen):
+                vectors = np.asarray(rows.get(at, ()), np.float32)
+                level = Level.TOKEN if self.many else Level.DOCUMENT
+                names = map(str, range(len(vectors))) if self.many else [item.post.id]
+                levels = np.full(len(vectors), level, np.int8)
+                post = {self.field: Vectors(vectors, levels, tuple(names))} if len(vectors) else {}
+                yield Encoded(id=item.post.id, post=post)
 
     def save(self, folder: Path) -> None:
         """Write the model folder, which only names the encoder."""
@@ -143,50 +138,30 @@ class _EncoderSystem(System):
             source = EncoderSource.parse(str(model.config["name"]))
             if source is None:
                 raise ValueError("its name has no scheme such as st:")
-        return cls(cls._load_encoder(source, device), source)
-
-    @classmethod
-    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
-        raise NotImplementedError
+        return cls(_load_encoder(source, device), source)
 
 
-class SentenceTransformersSystem(_EncoderSystem):
-    """Any model of Sentence-Transformers: one vector for a post (``--model st:NAME_OR_FOLDER``)."""
-
-    kind = "sentence-transformers"
-    field = DOCUMENT
-    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
-
-    @classmethod
-    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
-        from mathamr.systems.encoders.libraries import SentenceTransformerEncoder
-
-        return SentenceTransformerEncoder(source.files(), device)
-
-
-class LateInteractionSystem(_EncoderSystem):
+class LateInteractionSystem(SentenceTransformersSystem):
     """Any late-interaction model that PyLate loads: a vector for each token, MaxSim (``--model pylate:NAME_OR_FOLDER``)."""
 
     kind = "late-interaction"
-    field, many = PARTS, True
     rankings = _rankings("maxsim", MaxSim(PARTS), unhub=False)
-
-    @classmethod
-    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
-        from mathamr.systems.encoders.libraries import PylateEncoder
-
-        return PylateEncoder(source.files(), device)
+    field, many = PARTS, True
 
 
-class EmbeddingsSystem(_EncoderSystem):
+class EmbeddingsSystem(SentenceTransformersSystem):
     """A server with the common embeddings API (``--model http://localhost:8080/v1#MODEL``): one vector for a post."""
 
     kind = "embeddings"
-    field = DOCUMENT
-    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
 
-    @classmethod
-    def _load_encoder(cls, source: EncoderSource, _device: str) -> Encoder:
+
+def _load_encoder(source: EncoderSource, device: str) -> Encoder:
+    """Load an encoder by its scheme; libraries and servers are imported only if they are named."""
+    if source.is_server:
         from mathamr.systems.encoders.server import ServerEncoder
 
         return ServerEncoder(str(source))
+    from mathamr.systems.encoders.libraries import PylateEncoder, SentenceTransformerEncoder
+
+    library = PylateEncoder if source.scheme == "pylate" else SentenceTransformerEncoder
+    return library(source.files(), device)
