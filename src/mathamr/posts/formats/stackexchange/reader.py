@@ -8,11 +8,11 @@ from itertools import groupby
 from pathlib import Path
 
 from mathamr.posts.format import Collection
-from mathamr.posts.formats.stackexchange.dumpformulas import dump_formulas
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import TableKind, tables_beside
 from mathamr.posts.inputs import Input, display_path
+from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.posts.report import Report
@@ -132,7 +132,7 @@ def _post(
         score=_score(row.get("Score", ""), report),
         date=row.get("CreationDate") or None,
         source=source,
-        formulas=side.enriched(dump_formulas(post_id, title, body, report.note)),
+        formulas=side.enriched(formulas_of(post_id, title, body, "html", report.note)),
     )
 
 
