@@ -8,17 +8,14 @@ that was committed survives a kill at any moment.
 from __future__ import annotations
 
 import json
-import sqlite3
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.sqlite import check_schema, connect, inflated
+from mathamr.core.sqlite import Database, inflated
 from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
@@ -27,7 +24,6 @@ from mathamr.posts.post import Post
 from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 1
-_REMEDY = "; build it again, or repair an index with: mathamr index --check --out DIR"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -66,7 +62,7 @@ class StoredPost:
         return _text(self.graph, self.id)
 
 
-class GraphStore(Closing):
+class GraphStore(Database):
     """Graphs by post id, loaded lazily; a context manager."""
 
     def __init__(self, folder: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -81,59 +77,11 @@ class GraphStore(Closing):
             raise MathAMRError(
                 f"no graph store at {folder}; create one with: mathamr graph PATH --out {folder}"
             )
-        try:
-            if read_only:
-                self._db = connect(path, read_only=True, remedy=_REMEDY)
-                check_schema(self._db, _SCHEMA)
-            else:
-                self._db = connect(path, remedy=_REMEDY)
-                check_schema(self._db, _SCHEMA)
-                self._db.execute("PRAGMA journal_mode=WAL")
-                self._db.execute("PRAGMA synchronous=NORMAL")
-                self._db.executescript(_SCHEMA)
-            self._check_format()
-        except sqlite3.DatabaseError as error:
-            raise MathAMRError(f"{path} is not a graph store, or it is damaged: {error}") from error
-
-    def _check_format(self) -> None:
-        found = self.meta("format")
-        if found is None:
-            self.set_meta("format", str(FORMAT))
-        elif found != str(FORMAT):
-            raise MathAMRError(
-                f"{self.folder} has format {found} of the graph store, this version reads {FORMAT}; "
-                "build it again in another folder"
-            )
+        super().__init__(path, _SCHEMA, FORMAT, create=create, read_only=read_only)
 
     def flush(self) -> None:
         """Make acknowledged writes survive a power failure, not only a kill."""
         self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
-
-    def close(self) -> None:
-        """Close the connection; acknowledged writes are on disk already."""
-        self._db.close()
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write inside are committed together or not at all."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            # After a full disk SQLite may have rolled back already.
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-
-    def meta(self, key: str) -> str | None:
-        """Return a note about the whole store."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else str(row[0])
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Write a note about the whole store."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def state(self) -> str:
         """Return a string that changes whenever a graph is added, replaced or deleted."""
