@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import threading
-from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Lost, WorkerPool, WorkLimits
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork
-from mathamr.text.folder import loaded_onnx_encoders
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
 
 REMEMBERED = 256
 
 
 class TooMuchWorkError(MathAMRError):
     """A post cannot be indexed: building its graph exceeded the allowed time or memory."""
-
-
-class SharedReading(GraphWork):
-    """Makes graphs and also answers with the text encoders' states that the parser read, so that nobody reads the text again."""
-
-    def __call__(self, request: list[str]) -> Any:
-        """Return one row per post, and states by encoder and window."""
-        rows = super().__call__(request)
-        return rows, {
-            fingerprint: [
-                (base64.b64encode(window).decode(), base64.b64encode(states.tobytes()).decode())
-                for window, states in encoder.kept().items()
-            ]
-            for fingerprint, encoder in loaded_onnx_encoders().items()
-        }
-
-
-def _keep(read: Mapping[str, list[tuple[str, str]]]) -> None:
-    """Hands the states that another process read to the encoders of this one."""
-    encoders = loaded_onnx_encoders()
-    for fingerprint, windows in read.items():
-        if fingerprint in encoders:
-            encoder = encoders[fingerprint]
-            rows = ((base64.b64decode(window), base64.b64decode(states)) for window, states in windows)
-            size = encoder.configuration.size
-            encoder.keep(
-                {window: np.frombuffer(states, np.float32).reshape(-1, size) for window, states in rows}
-            )
 
 
 class GuardedGraphs:
@@ -60,7 +27,7 @@ class GuardedGraphs:
     def __init__(self, parser: str, model: str | None, allowance: WorkLimits = ALLOWANCE) -> None:
         self._key, self._process = (parser, model, allowance), os.getpid()
         self._pool = WorkerPool(
-            "mathamr.graphs.guarded:SharedReading", (parser, model), workers=1, allowance=allowance
+            "mathamr.graphs.corpus:GraphWork", (parser, model), workers=1, allowance=allowance
         )
         self.identity: str = self._pool.identity
         self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
@@ -101,13 +68,9 @@ class GuardedGraphs:
             self._remembered.put(line, minimal[0])
 
     def _request(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
+        answer: list[dict[str, Any]] | Lost
         ((_, answer),) = self._pool.map([lines])
-        if isinstance(answer, Lost):
-            return answer
-        rows: list[dict[str, Any]]
-        rows, read = answer
-        _keep(read)
-        return rows
+        return answer
 
     def close(self) -> None:
         """Releases the process for the next `take`; a process released earlier is ended."""

@@ -77,11 +77,6 @@ def load_word_pieces(folder: Path) -> tuple[WordPieces, str]:
     return load_pieces(mpnet_folder() / VOCABULARY, head.configuration), head.fingerprint
 
 
-def loaded_onnx_encoders() -> dict[str, OnnxTextEncoder]:
-    """Return the text encoders of this process, by fingerprint."""
-    return {fingerprint: encoder for (_, fingerprint), encoder in list(_LOADED.items())}
-
-
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
     """Load the text encoder in a folder for ONNX Runtime after checking the hashes of its files; weights are memory-mapped.
 

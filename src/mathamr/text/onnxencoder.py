@@ -92,21 +92,11 @@ class OnnxTextEncoder:
             transformer = self._transformer
         states, mixed = self._states(window, transformer)
         if keep:
-            self.keep({window.tobytes(): states})
+            with self._lock:
+                self._recent[window.tobytes()] = states
+                while len(self._recent) > RECENT:
+                    del self._recent[next(iter(self._recent))]
         return mixed[1:-1]
-
-    def keep(self, states: Mapping[bytes, FloatArray]) -> None:
-        """Keep the last states of windows that were read here or in another process, until their vectors are wanted."""
-        with self._lock:
-            self._recent |= states
-            while len(self._recent) > RECENT:
-                del self._recent[next(iter(self._recent))]
-
-    def kept(self) -> dict[bytes, FloatArray]:
-        """Give away the states that are kept, for the process that computes the vectors."""
-        with self._lock:
-            kept, self._recent = self._recent, {}
-        return kept
 
     def _known(self, key: bytes, window: PieceNumbers) -> FloatArray:
         """Return the last states of a window: those that `mixed_states` kept, or new ones."""
