@@ -9,10 +9,12 @@ Words are computed long before vectors. While many vectors are missing, a snapsh
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,8 @@ class CatalogueSnapshot(Catalogue):
             self._db.execute("BEGIN")
         self.pinned = super().revision
         """The revision of the snapshot."""
+        self._holders: dict[str, list[str]] | None = None
+        self._asked = 0
 
     @property
     def _db(self) -> SqliteConnection:
@@ -52,6 +56,29 @@ class CatalogueSnapshot(Catalogue):
         with self._turn:
             return super()._rows(sql, values)
 
+    def posts_with(self, visuals: Sequence[str], most: int) -> dict[str, list[str]]:
+        """Return the ids of the posts that have a formula of each visual class, from memory once they were asked for often enough."""
+        self._asked += _ROWS_A_CALL
+        if self._holders is None and self._asked < self._most_asked:
+            return super().posts_with(visuals, most)
+        holders = self.hold_occurrences()
+        return {visual: posts[:most] for visual in visuals if (posts := holders.get(visual))}
+
+    @cached_property
+    def _most_asked(self) -> float:
+        count = self.count_formulas()
+        return count if count <= MOST_HELD else math.inf
+
+    def hold_occurrences(self) -> dict[str, list[str]]:
+        """Return the posts that have a formula of each visual class, which are read once and kept if they are not too many."""
+        if self._holders is None:
+            found: dict[str, list[str]] = {}
+            if self._most_asked < math.inf:
+                for visual, post_id in self.every_occurrence():
+                    found.setdefault(visual, []).append(post_id)
+                self._holders = found
+        return self._holders or {}
+
     def close(self) -> None:
         """End the transaction and close the connection."""
         with self._turn:
@@ -59,6 +86,10 @@ class CatalogueSnapshot(Catalogue):
             self._one = None
 
 
+MOST_HELD = 300_000
+"""The most formulas whose posts are kept in memory: about 60 MB."""
+_ROWS_A_CALL = 4_000
+"""How many formulas can be read in the time of a look-up in the file."""
 ATTEMPTS = 20
 LONGEST_WAIT = 10.0
 """Seconds for which the first snapshot waits for the end of a change of few posts."""

@@ -54,6 +54,12 @@ class Sentence:
     placeholders: tuple[Placeholder, ...] = ()
     kind: SentenceKind = "prose"
 
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Sentence:
+        """Return a sentence from its row in `Passage.to_json`."""
+        places = tuple(Placeholder(*place) for place in row.get("placeholders", ()))
+        return cls(row["text"], row["field"], row["start"], row["end"], places, row.get("kind", "prose"))
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -100,17 +106,7 @@ class Passage:
         row: dict[str, Any] = json.loads(line)
         return cls(
             row["post"],
-            tuple(
-                Sentence(
-                    text=sentence["text"],
-                    field=sentence["field"],
-                    start=sentence["start"],
-                    end=sentence["end"],
-                    placeholders=tuple(Placeholder(*place) for place in sentence.get("placeholders", ())),
-                    kind=sentence.get("kind", "prose"),
-                )
-                for sentence in row["sentences"]
-            ),
+            tuple(map(Sentence.from_row, row["sentences"])),
         )
 
 

@@ -201,5 +201,4 @@ class CheckedText:
     @cached_property
     def _runs(self) -> list[list[str]]:
         """The words of the text between two formulas; a sentence may end inside a run."""
-        text = " ".join(sentence.text for sentence in self._preview.passage.sentences)
-        return [words(run) for run in PLACEHOLDER.split(text)[::2]]
+        return [words(run) for run in PLACEHOLDER.split(self._preview.text)[::2]]

@@ -18,7 +18,7 @@ from mathamr.search.formulamatch import matched_nodes, matched_stretches, taken_
 from mathamr.search.hits import FormulaHit, Hit, Match
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
-from mathamr.search.snippet import Wanted, snippet, title
+from mathamr.search.snippet import Wanted, shown_latex, snippet, title
 from mathamr.systems.field import Field
 
 
@@ -64,6 +64,7 @@ class HitBuilder:
         previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
         parents = read_parents(catalogue, [preview.post for preview in previews.values()])
         similar = self._similarities(list(previews)) if near else {}
+        wanted.compare(shown_latex(previews.values(), parents.values()))
         hits: list[Hit] = []
         # A concurrent update may have deleted a post already; ranks are numbered without it.
         found = [each for each in page if of_post[each.id] in previews]

@@ -219,13 +219,12 @@ class NameQuery:
 
 def _beginning(preview: Preview) -> str:
     """Return the title of a post, unless it is an answer, and the beginning of its text, with formulas as LaTeX."""
-    latex = {formula.id: formula.latex for formula in preview.post.formulas}
     found = []
-    for sentence in preview.passage.sentences:
-        if preview.post.role != "answer" if sentence.field == "title" else sentence.start < BEGINNING:
-            text = sentence.text
-            for place in sentence.placeholders:
-                text = text.replace(place.name, latex.get(place.formula, ""), 1)
+    for row in preview.rows:
+        if preview.post.role != "answer" if row["field"] == "title" else row["start"] < BEGINNING:
+            text = row["text"]
+            for name, formula, *_ in row.get("placeholders", ()):
+                text = text.replace(name, preview.latex.get(formula, ""), 1)
             found.append(text)
     return "\n".join(found)
 
@@ -290,7 +289,7 @@ def _name_words(query: Query) -> tuple[str, ...]:
         return ()
     if not query.has_words:
         return ()
-    found = tuple(words(_beginning(Preview(query.post, query.passage))))
+    found = tuple(words(_beginning(Preview(query.post, query.passage.to_json()))))
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found
@@ -337,8 +336,11 @@ def has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
     >>> has_phrase(["a", "nowhere", "dense", "set"], ["nowhere", "dense"]), has_phrase(["dense"], ["nowhere", "dense"])
     (True, False)
     """
-    size, first = len(phrase), phrase[0]
-    return any(
-        word == first and tuple(text[place : place + size]) == tuple(phrase)
-        for place, word in enumerate(text)
-    )
+    size, wanted, place = len(phrase), list(phrase), -1
+    try:
+        while True:
+            place = text.index(wanted[0], place + 1)
+            if list(text[place : place + size]) == wanted:
+                return True
+    except ValueError:
+        return False

@@ -12,7 +12,7 @@ from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, words
 from mathamr.index.scored import Scored, ScoredColumns
-from mathamr.posts.passage import PLACEHOLDER, Passage
+from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
@@ -101,10 +101,8 @@ class PostRanker(Ranker):
         if query.post.id in parents:
             return True
         assert self._collection is not None
-        wanted = _words_of(query.passage)
-        return any(
-            _words_of(preview.passage) == wanted for preview in self._collection.previews(parents).values()
-        )
+        wanted = _words_of(query.passage.text)
+        return any(_words_of(each.text) == wanted for each in self._collection.previews(parents).values())
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """Return how many results are used: all if the query is a name; of declarations those that are reordered."""
@@ -298,9 +296,9 @@ class PostRanker(Ranker):
         ]
 
 
-def _words_of(passage: Passage) -> list[str]:
-    """Return the words of a title and a text without formulas."""
-    return words(PLACEHOLDER.sub(" ", passage.text))
+def _words_of(text: str) -> list[str]:
+    """Return the words of sentences without formulas."""
+    return words(PLACEHOLDER.sub(" ", text))
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:

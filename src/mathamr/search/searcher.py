@@ -24,6 +24,7 @@ from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
+from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
@@ -187,8 +188,11 @@ class Index(Closing):
             raise failures[0]
         if not self.archive.words_only:
             _ = self.archive.engine
-        for task in self.tasks:
-            self.search("$x$", task, k=1)
+        with self.archive.reading():
+            if isinstance(self.archive.catalogue, CatalogueSnapshot):
+                self.archive.catalogue.hold_occurrences()
+            for task in self.tasks:
+                self.search("$x$", task, k=1)
         # Exempt what was loaded from garbage collection, which would take a tenth of a query's time.
         gc.collect()
         gc.freeze()

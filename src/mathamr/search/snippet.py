@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, repeat
+from typing import Any
 
+import numpy as np
+
+from mathamr.core.arrays import IntArray
 from mathamr.core.cancellation import check_cancelled
 from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
-from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence
-from mathamr.posts.post import Formula, Markup, Post
+from mathamr.posts.passage import PLACEHOLDER
+from mathamr.posts.post import Markup, Post
 from mathamr.search.commonwords import STOP_WORDS
 from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
-from mathamr.search.workbudget import QueryBudget, WorkBudget
+from mathamr.search.workbudget import Affords, QueryBudget, WorkBudget
 
 LENGTH = 300
 """The approximate length of a snippet; a long formula may exceed it."""
@@ -32,37 +35,67 @@ FORMULAS_COMPARED = 32
 CACHED_POSTS, CACHED_PARTS = 512, 16_384
 """Sizes of the caches of posts, and of sentences and formulas."""
 
+_BETWEEN = "\0"
+"""The token between two formulas that are compared together."""
 _COMPARISON = 20
 """The least work of a comparison, in n-grams."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
 
-class WantedFormula:
-    """A formula of a query, compared with those of posts by the 1- to 3-grams of tokens that they share."""
+class WantedFormulas:
+    """The formulas of a query, compared with many formulas of posts at once by the 1- to 3-grams of tokens that they share."""
 
-    def __init__(self, latex: str) -> None:
-        tokens = _tokens(latex)
-        self._ngrams = dict(Counter(_ngrams(tokens)))
-        self._known = frozenset(tokens)
-        self._size = _count_ngrams(len(tokens))
+    def __init__(self, latex: Sequence[str]) -> None:
+        tokens = [latex_tokens(each) for each in latex]
+        self._numbers = {token: number for number, token in enumerate(dict.fromkeys(chain(*tokens)), 1)}
+        self._numbers[_BETWEEN] = -1
+        self._wanted = []
+        for own in tokens:
+            numbers = np.array([self._numbers[token] for token in own], np.int64)
+            grams, _ = self._grams(numbers, np.zeros(len(own), np.int64))
+            self._wanted.append((*np.unique(grams, return_counts=True), len(grams)))
 
-    def work(self, tokens: Sequence[str]) -> int:
-        """Return the work of a comparison, in n-grams."""
-        return _COMPARISON + len(self._ngrams) + _count_ngrams(len(tokens))
+    def __len__(self) -> int:
+        return len(self._wanted)
 
-    def alike(self, tokens: Sequence[str], above: float = 0.0) -> float:
-        """Return the Dice coefficient of the n-grams of both formulas; 0 if it cannot exceed `above`."""
-        size = _count_ngrams(len(tokens))
-        total = self._size + size
-        if not total or 2 * min(self._size, size) <= above * total or self._known.isdisjoint(tokens):
-            return 0.0
-        left, shared = self._ngrams.copy(), 0
-        for gram in filter(left.__contains__, _ngrams(tokens)):
-            if left[gram]:
-                left[gram] -= 1
-                shared += 1
-        return 2 * shared / total
+    def alike(self, latex: Sequence[str], affords: Affords) -> dict[str, float]:
+        """Return the greatest Dice coefficient of each formula with one of the query's; those that are not afforded are left out."""
+        text = f"\n{_BETWEEN}\n".join(each.replace(_BETWEEN, " ") for each in latex)
+        tokens = latex_tokens(text)
+        numbers = np.fromiter(map(self._numbers.get, tokens, repeat(0)), np.int64, len(tokens))
+        is_token = numbers >= 0
+        numbers, owners = numbers[is_token], np.cumsum(~is_token)[is_token]
+        lengths = np.bincount(owners, minlength=len(latex))
+        sizes = np.where(lengths > 1, 3 * lengths - 3, lengths)
+        least = sum(_COMPARISON + len(keys) for keys, _, _ in self._wanted)
+        works = (least + len(self._wanted) * sizes).tolist()
+        chosen = [number for number, work in enumerate(works) if affords(work)]
+        if len(chosen) < len(latex):
+            return self.alike([latex[number] for number in chosen], lambda _: True) if chosen else {}
+        grams, held = self._grams(numbers, owners)
+        best = np.zeros(len(latex))
+        for keys, counts, size in self._wanted:
+            places = np.minimum(np.searchsorted(keys, grams), len(keys) - 1)
+            same = np.flatnonzero(keys[places] == grams) if len(keys) else places[:0]
+            often = np.bincount(
+                held[same] * len(keys) + places[same], minlength=len(latex) * len(keys)
+            ).reshape(len(latex), len(keys))
+            shared = np.minimum(often, counts).sum(axis=1)
+            np.maximum(best, 2 * shared / np.maximum(1, size + sizes), out=best)
+        return dict(zip(latex, best.tolist(), strict=True))
+
+    def _grams(self, numbers: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the 1- to 3-grams of known tokens as numbers, and the formula that each is of."""
+        base, known = len(self._numbers) + 1, numbers > 0
+        pairs = known[:-1] & known[1:] & (owners[:-1] == owners[1:])
+        triples = pairs[:-1] & pairs[1:]
+        doubled = base * numbers[:-1] + numbers[1:]
+        tripled = base * doubled[:-1] + numbers[2:]
+        return (
+            np.concatenate([numbers[known], doubled[pairs], tripled[triples]]),
+            np.concatenate([owners[known], owners[:-1][pairs], owners[:-2][triples]]),
+        )
 
 
 class Wanted:
@@ -80,7 +113,7 @@ class Wanted:
         self._beginning = re.compile(pattern, re.IGNORECASE) if initials else None
         self._known_stems = _KnownStems(self._stems)
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
-        self._formulas = [WantedFormula(latex) for latex in distinct[:FORMULAS_COMPARED]]
+        self._formulas = WantedFormulas(distinct[:FORMULAS_COMPARED])
         self._known: dict[str, float] = {}
         self._budget = budget or QueryBudget().compared_ngrams
         self.uncompared = 0
@@ -95,8 +128,8 @@ class Wanted:
 
     def word(self, word: str) -> bool:
         """Return True if the query has the word in some inflection."""
-        if word[0].lower() not in self._initials and _is_plain(word):
-            return False
+        if _is_plain(word):
+            return bool(self._known_stems[word])
         if word not in self._words:
             self._words[word] = not self._stems.isdisjoint(_stems(word))
         return self._words[word]
@@ -123,29 +156,32 @@ class Wanted:
         """Return the stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
         if self._beginning is None:
             return ()
-        if not _is_plain(text):
-            return _stems(text)
-        return map(self._known_stems.__getitem__, self._beginning.findall(text))
+        if _is_plain(text):
+            found = self._beginning.findall(text)
+        else:
+            found = [word for word in words(PLACEHOLDER.sub(" ", text)) if word[0] in self._initials]
+        return map(self._known_stems.__getitem__, found)
 
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
         """Match of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
         is_simple = self._beginning is not None and not self._phrases and _is_plain(text)
         return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
 
-    def formula(self, formula: Formula) -> float:
+    def compare(self, latex: Iterable[str]) -> None:
+        """Compare formulas of posts with the query's, all at once, as far as the budget lasts."""
+        check_cancelled()
+        unknown = [each for each in dict.fromkeys(latex) if each not in self._known]
+        if unknown and self._formulas:
+            self._known |= self._formulas.alike(unknown, self._budget.affords)
+
+    def formula(self, latex: str) -> float:
         """Return the greatest similarity of a formula to one of the query's, from 0 to 1."""
         if not self._formulas:
             return 0.0
-        if formula.latex not in self._known:
-            check_cancelled()
-            tokens, best = _tokens(formula.latex), 0.0
-            if not self._budget.affords(sum(wanted.work(tokens) for wanted in self._formulas)):
-                self.uncompared += 1
-                return 0.0
-            for wanted in self._formulas:
-                best = max(best, wanted.alike(tokens, above=best))
-            self._known[formula.latex] = best
-        return self._known[formula.latex]
+        if latex not in self._known:
+            self.compare([latex])
+            self.uncompared += latex not in self._known
+        return self._known.get(latex, 0.0)
 
 
 class _KnownStems(dict[str, str]):
@@ -156,7 +192,7 @@ class _KnownStems(dict[str, str]):
 
     def __missing__(self, word: str) -> str:
         small = word.lower()
-        (stem,) = stems([small])
+        stem = _stem(small)
         self[word] = stem if stem in self._wanted and small not in STOP_WORDS else ""
         return self[word]
 
@@ -172,39 +208,47 @@ def snippet(
     `similarities` has the similarity of each sentence by number, if the search used vectors. The sentence with the
     formula `formula` is chosen first.
     """
-    post, read = preview.post, preview.passage
-    formulas = formulas_by_id(post)
-    alike = {identifier: wanted.formula(each) for identifier, each in formulas.items()}
+    post, rows = preview.post, preview.rows
+    alike = {identifier: wanted.formula(latex) for identifier, latex in preview.latex.items()}
     if formula is not None:
         alike[formula] = 1.0
-    candidates = [n for n, sentence in enumerate(read.sentences) if sentence.field == "body"]
-    candidates = candidates or list(range(len(read.sentences)))
-    worth = _worth(read, candidates, wanted, alike, similarities)
+    candidates = [n for n, row in enumerate(rows) if row["field"] == "body"] or list(range(len(rows)))
+    worth = _worth(rows, candidates, wanted, alike, similarities)
     if formula is not None:
         for number in candidates:
-            if any(place.formula == formula for place in read.sentences[number].placeholders):
+            if any(place[1] == formula for place in rows[number].get("placeholders", ())):
                 worth[number] = 10.0
     chosen: dict[int, list[Fragment]] = {}
     room = LENGTH
     for number in sorted(candidates, key=lambda n: (-worth[n], n)):
         if chosen and (room <= 0 or worth[number] <= 0):
             break
-        length = _length(read.sentences[number], formulas)
+        length = _length(rows[number], preview.latex, room if chosen else None)
         if not chosen or length <= room:
-            sentence = fragments(read.sentences[number], formulas, post)
+            sentence = fragments(preview.sentence(number), formulas_by_id(post), post)
             chosen[number] = _windowed(_marked(sentence, wanted, alike))
             room -= length
-    return _joined(sorted(chosen.items()), len(read.sentences))
+    return _joined(sorted(chosen.items()), len(rows))
 
 
-def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
-    """Return the length of a sentence's fragments, computed without making them, since most sentences are not shown."""
-    length = len(sentence.text)
-    for place in sentence.placeholders:
-        formula = formulas.get(place.formula)
-        if formula:
-            length += formula_length(formula.latex) - len(place.name)
-    return length
+def _length(row: Mapping[str, Any], latex: Mapping[str, str], most: int | None) -> int:
+    """Return the length of a sentence's fragments, computed without making them, since most are not shown; from `most` on, a lower bound."""
+    places = row.get("placeholders", ())
+    length = len(row["text"]) - sum(len(place[0]) for place in places)
+    if most is not None and length > most:
+        return length
+    return length + sum(
+        formula_length(latex[place[1]]) if place[1] in latex else len(place[0]) for place in places
+    )
+
+
+def shown_latex(previews: Iterable[Preview], titles: Iterable[Post]) -> Iterator[str]:
+    """Yield the formulas that snippets and titles may show."""
+    for preview in previews:
+        yield from preview.latex.values()
+    for post in titles:
+        count = sum(piece.kind == "formula" for piece in _pieces_of_title(post.title, post.markup))
+        yield from (formula.latex for formula in post.formulas[:count])
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
@@ -215,7 +259,7 @@ def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
         if piece.kind == "formula":
             formula = next(formulas, None)
             latex = formula.latex if formula else piece.text
-            is_alike = wanted is not None and formula is not None and wanted.formula(formula) >= ALIKE
+            is_alike = wanted is not None and formula is not None and wanted.formula(formula.latex) >= ALIKE
             found.append(Fragment("formula", latex, formula.id if formula else None, False, is_alike))
         elif piece.kind in ("text", "code"):
             text = Fragment("text", " ".join(piece.text.split("\n")))
@@ -224,7 +268,7 @@ def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
 
 
 def _worth(
-    read: Passage,
+    rows: Sequence[Mapping[str, Any]],
     candidates: Sequence[int],
     wanted: Wanted,
     alike: Mapping[str, float],
@@ -235,9 +279,9 @@ def _worth(
     values = [similarities[n] for n in candidates if n in similarities] if similarities else []
     low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
     for number in candidates:
-        sentence = read.sentences[number]
-        formulas = (alike.get(place.formula, 0.0) for place in sentence.placeholders)
-        worth[number] = wanted.words(sentence.text) + max(formulas, default=0.0)
+        worth[number] = wanted.words(rows[number]["text"])
+        if places := rows[number].get("placeholders"):
+            worth[number] += max(alike.get(place[1], 0.0) for place in places)
         if similarities and number in similarities and span:
             worth[number] += _DENSE_SHARE * (similarities[number] - low) / span
     return worth
@@ -302,6 +346,12 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
 
 
 @lru_cache(maxsize=CACHED_PARTS)
+def _stem(word: str) -> str:
+    (stem,) = stems([word])
+    return stem
+
+
+@lru_cache(maxsize=CACHED_PARTS)
 def _stems(text: str) -> tuple[str, ...]:
     """Return the stems of the words of a sentence without stop words."""
     content = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
@@ -321,19 +371,3 @@ def _short_title(title: str, markup: Markup) -> tuple[Piece, ...]:
 def _is_plain(text: str) -> bool:
     """Return True if a text is ASCII without apostrophes or hyphens, so that a simple pattern finds its words."""
     return text.isascii() and "'" not in text and "-" not in text
-
-
-@lru_cache(maxsize=CACHED_PARTS)
-def _tokens(latex: str) -> tuple[str, ...]:
-    return tuple(latex_tokens(latex))
-
-
-def _ngrams(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    """Return the 1-, 2- and 3-grams of the tokens of a formula."""
-    return chain(
-        zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False)
-    )
-
-
-def _count_ngrams(tokens: int) -> int:
-    return 3 * tokens - 3 if tokens > 1 else tokens

@@ -1,4 +1,4 @@
-"""The pruned pass finds what a plain sum over all terms and entries finds, whatever was deleted, and of one state alone."""
+"""The pruned pass, and columns of frequent terms, find what a plain sum over all terms and entries finds, whatever was deleted, and of one state alone."""
 
 from __future__ import annotations
 
@@ -49,12 +49,16 @@ def score_plainly(
     return {name: total / (highest or 1.0) for name, total in totals.items()}
 
 
-@pytest.mark.parametrize("essential", [0.0, 0.5, 0.92, 1.0])
+@pytest.mark.parametrize(
+    "setting",
+    [{"ESSENTIAL": each, "LARGEST": 0} for each in (0.0, 0.5, 0.92, 1.0)] + [{"COLUMNS": 4_000}, {}],
+)
 @pytest.mark.parametrize("k", [1, 3, 20, 500])
 def test_the_best_are_those_of_a_plain_sum(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, essential: float, k: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, setting: dict[str, float], k: int
 ) -> None:
-    monkeypatch.setattr(scoring, "ESSENTIAL", essential)
+    for name, value in setting.items():
+        monkeypatch.setattr(scoring, name, value)
     random = Random(k)
     entries = draw_entries(random, 90)
     part = LexicalPart(tmp_path, POSTS)
@@ -81,6 +85,7 @@ def test_the_best_are_those_of_a_plain_sum(
 def test_common_terms_are_added_only_where_they_can_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(scoring, "LARGEST", 0)
     part = LexicalPart(tmp_path, Weighting({"words": 1.0}))
     part.update(
         (f"e{number}", {"words": ["common", *(["rare"] if number < 3 else [])]}) for number in range(200)

@@ -129,6 +129,15 @@ class Occurrences(Database):
             found.setdefault(visual, []).append(post_id)
         return found
 
+    def every_occurrence(self) -> Iterator[tuple[str, str]]:
+        """Yield every visual class with each of its posts, in the order of the index."""
+        names = dict(self._rows("SELECT number, id FROM posts WHERE deleted = 0"))
+        for visual, post in self._rows(
+            "SELECT DISTINCT visual, post FROM formulas WHERE gone = 0 ORDER BY post"
+        ):
+            if post in names:
+                yield visual, names[post]
+
     def position_of(self, post_id: str, visual: str) -> int | None:
         """Return the position of the first formula of a visual class in a post; None if it has none."""
         rows = self._rows(f"SELECT min(position) {_LIVING} AND visual = ? AND p.id = ?", (visual, post_id))

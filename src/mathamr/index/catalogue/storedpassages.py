@@ -7,13 +7,14 @@ index of an older version, or belongs to another version of the post or of the s
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import get_args
+from typing import Any, get_args
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
@@ -21,7 +22,7 @@ from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.sqlite import Database, inflated
 from mathamr.index.catalogue.journal import LARGEST_POST, unpacked
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.passage import Passage, passage, passage_fingerprint
+from mathamr.posts.passage import Passage, Sentence, passage, passage_fingerprint
 from mathamr.posts.post import Formula, Markup, Post
 
 PASSAGES_SCHEMA = """
@@ -38,21 +39,37 @@ _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
 class Preview:
-    """What a hit shows: a post without its text, and its sentences, which are read when they are needed."""
+    """What a hit shows: a post without its text, and its sentences, of which objects are made only where they are needed."""
 
-    def __init__(self, post: Post, sentences: str | Passage) -> None:
+    def __init__(self, post: Post, sentences: str) -> None:
+        """`sentences` is a passage as JSON."""
         self.post, self._sentences = post, sentences
 
     @classmethod
     def of(cls, post: Post) -> Preview:
         """Return the preview of a post that has none in the index."""
         formulas = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
-        return cls(replace(post, formulas=formulas), passage(post))
+        return cls(replace(post, formulas=formulas), passage(post).to_json())
 
     @cached_property
-    def passage(self) -> Passage:
-        """The sentences."""
-        return self._sentences if isinstance(self._sentences, Passage) else Passage.from_json(self._sentences)
+    def rows(self) -> list[dict[str, Any]]:
+        """The sentences as rows of JSON: most are looked at and not shown."""
+        rows: list[dict[str, Any]] = json.loads(self._sentences)["sentences"]
+        return rows
+
+    @property
+    def text(self) -> str:
+        """The sentences, one a line."""
+        return "\n".join(row["text"] for row in self.rows)
+
+    def sentence(self, number: int) -> Sentence:
+        """Return one sentence."""
+        return Sentence.from_row(self.rows[number])
+
+    @cached_property
+    def latex(self) -> dict[str, str]:
+        """The LaTeX of the post's formulas, by their ids."""
+        return {formula.id: formula.latex for formula in self.post.formulas}
 
 
 _previews: Cache[bytes, tuple[Preview, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])

@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from mathamr.core.arrays import IntArray
+from mathamr.core.arrays import AnyArray, IntArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.trees import Trees
@@ -117,36 +117,49 @@ class LexicalPart:
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
         """Return the number of entries that have each of the terms in a field."""
-        return {term: len(rows) for term, rows in self._holding(self._state, field, terms).items()}
+        return {
+            term: sum(len(rows) for _, rows in runs)
+            for term, runs in self._holding(self._state, field, terms).items()
+        }
 
     def holding(self, field: str, terms: Collection[str]) -> dict[str, list[str]]:
         """Return the ids of the entries that have each of the terms in a field."""
         state = self._state
-        return {term: state.ids(rows) for term, rows in self._holding(state, field, terms).items()}
+        return {
+            term: [each for start, rows in runs for each in state.ids(rows.astype(np.int64) + start)]
+            for term, runs in self._holding(state, field, terms).items()
+        }
 
     def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
         """Return the terms of a field that each of these entries has, of some terms; unknown ids are left out."""
         state = self._state
-        wanted = state.rows(ids)
+        wanted = self._rows(state, ids)
         names = state.ids(wanted)
         found: dict[str, set[str]] = {name: set() for name in names}
-        for term, rows in self._holding(state, field, terms).items():
-            for place in np.flatnonzero(np.isin(wanted, rows, assume_unique=True)).tolist():
-                found[names[place]].add(term)
+        for term, runs in self._holding(state, field, terms).items():
+            for start, rows in runs:
+                own = wanted - start
+                near = np.minimum(np.searchsorted(rows, own), len(rows) - 1)
+                for place in np.flatnonzero(rows[near] == own).tolist():
+                    found[names[place]].add(term)
         return found
 
-    def _holding(self, state: Segments, field: str, terms: Collection[str]) -> dict[str, IntArray]:
-        """Return the rows that have each of the terms, ascending and without deleted ones."""
+    def _holding(
+        self, state: Segments, field: str, terms: Collection[str]
+    ) -> dict[str, list[tuple[int, AnyArray]]]:
+        """Return the rows that have each of the terms, ascending and without deleted ones, with the first row of each segment."""
         named = list(dict.fromkeys(terms))
         numbers = np.array([*map(term_number, named)], np.int64)
-        parts: list[list[IntArray]] = [[np.empty(0, np.int64)] for _ in named]
+        parts: dict[str, list[tuple[int, AnyArray]]] = {term: [] for term in named}
         start = 0
         for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
             found, runs, _ = segment.postings(field, numbers)
             for term, rows in zip(found.tolist(), runs, strict=True):
-                parts[term].append((rows if is_complete else rows[alive[rows]]).astype(np.int64) + start)
+                living = rows if is_complete else rows[alive[rows]]
+                if len(living):
+                    parts[named[term]].append((start, living))
             start += len(segment)
-        return {term: np.concatenate(own) for term, own in zip(named, parts, strict=True)}
+        return parts
 
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
         """Delete entries, then add others or replace those of the same id; unknown ids to delete are ignored.

@@ -1,8 +1,9 @@
 """`Scorer`: BM25 scores of all entries in one state of a lexical index, in one pass over the postings of all fields.
 
-The heaviest terms are added up for every entry first. If the k-th best score is then above what the other terms, the common ones with the
-long postings, can add, only entries that they can still lift to it need these (MaxScore: Turtle and Flood, 1995). The scores of the k
-best are exact.
+What a frequent term adds is kept as a column of numbers, one for every entry: adding up columns takes a tenth of the time of adding up postings.
+In an index that is too large for columns the heaviest terms are added up for every entry first. If the k-th best score is then above what the
+other terms, the common ones with the long postings, can add, only entries that they can still lift to it need these (MaxScore: Turtle and
+Flood, 1995). The scores of the k best are exact.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from itertools import compress
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray, DoubleArray, IntArray
+from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.lexical.bags import term_number
 from mathamr.index.lexical.segments import Segments
@@ -24,6 +26,12 @@ from mathamr.index.lexical.terms import FIELDS, Terms
 
 ESSENTIAL = 0.92
 """The share of all weights that is added up before entries are ruled out."""
+FREQUENT = 8
+"""A term that at least one in so many entries of a segment has is added up by its column."""
+LARGEST = 1 << 18
+"""The most entries of an index whose frequent terms have columns."""
+COLUMNS = 32 << 20
+"""The bytes of all columns that are kept."""
 _ROUNDING = 1e-6
 
 
@@ -66,6 +74,8 @@ class WeightedTerms:
     """The first row of the segment of every run."""
     norms: IntArray
     """The place in `Scorer._norm` of the first entry for the field of every run."""
+    frequent: dict[int, tuple[int, int]]
+    """The runs of frequent terms, each with the term's number and the size of the segment."""
 
     @cached_property
     def heavy(self) -> tuple[BoolArray, float]:
@@ -82,8 +92,13 @@ class Scorer:
 
     def __init__(self, state: Segments) -> None:
         self.state = state
+        self._is_small = len(state) <= LARGEST
         self._last: tuple[Terms, Weighting, WeightedTerms] | None = None
+        self._last_totals: tuple[WeightedTerms, DoubleArray] | None = None
         self._norms: dict[tuple[tuple[str, ...], float, float], DoubleArray] = {}
+        self._columns = Cache[tuple[object, ...], DoubleArray](
+            weight=COLUMNS, weigh=lambda _, column: column.nbytes
+        )
 
     @cached_property
     def alive(self) -> BoolArray:
@@ -95,14 +110,10 @@ class Scorer:
     ) -> tuple[IntArray, DoubleArray]:
         """Return the k best of some entries that share a term with the query, and those that tie with the last: rows and scores."""
         found = self._weigh(terms, weighting)
-        heavy, left = found.heavy
-        scores = self._add_up(found, weighting, heavy)
-        if k < len(scores) and left:
-            least = np.partition(np.where(among, scores, 0.0), -k)[-k]
-            if least > left:
-                among = among & (scores >= least - left - _ROUNDING)
-        if not heavy.all():
-            scores += self._add_up(found, weighting, ~heavy, among)
+        if self._is_small:
+            scores = self._all_totals(found, weighting)
+        else:
+            scores, among = self._pruned_totals(found, weighting, k, among)
         chosen = np.flatnonzero((scores > 0) & among)
         if len(chosen) > k:
             least = np.partition(scores[chosen], -k)[-k]
@@ -111,11 +122,54 @@ class Scorer:
 
     def score(self, terms: Terms, weighting: Weighting, rows: IntArray) -> DoubleArray:
         """Return the scores of some entries."""
+        found = self._weigh(terms, weighting)
+        if self._is_small:
+            return self._all_totals(found, weighting)[rows]
         among = np.zeros(len(self.state), bool)
         among[rows] = True
-        found = self._weigh(terms, weighting)
-        totals: DoubleArray = self._add_up(found, weighting, np.ones(len(found.rows), bool), among)[rows]
-        return totals
+        return self._add_up(found, weighting, np.ones(len(found.rows), bool), among)[rows]
+
+    def _all_totals(self, found: WeightedTerms, weighting: Weighting) -> DoubleArray:
+        """Return the scores of all entries; those of the last query are kept."""
+        last = self._last_totals
+        if last is None or last[0] is not found:
+            chosen = np.ones(len(found.rows), bool)
+            chosen[[*found.frequent]] = False
+            totals = self._add_up(found, weighting, chosen)
+            for run, (number, size) in found.frequent.items():
+                start, weight = found.starts[run], found.weights[found.terms[run]]
+                totals[start : start + size] += weight * self._column(found, weighting, run, number, size)
+            last = self._last_totals = found, totals
+        return last[1]
+
+    def _column(
+        self, found: WeightedTerms, weighting: Weighting, run: int, number: int, size: int
+    ) -> DoubleArray:
+        """Return what a term of weight 1 adds to every entry of a segment."""
+        first = int(found.norms[run] + found.starts[run])
+
+        def make() -> DoubleArray:
+            rows, often = found.rows[run], found.counts[run].astype(np.float64)
+            column = np.zeros(size)
+            column[rows] = often / (self._norm(weighting)[first : first + size].take(rows) + often)
+            return column
+
+        key = (number, first, *weighting.fields, weighting.k1, weighting.b)
+        return self._columns.get_or_make(key, make)
+
+    def _pruned_totals(
+        self, found: WeightedTerms, weighting: Weighting, k: int, among: BoolArray
+    ) -> tuple[DoubleArray, BoolArray]:
+        """Return scores that are exact for all entries that can be among the k best, and which entries these are."""
+        heavy, left = found.heavy
+        scores = self._add_up(found, weighting, heavy)
+        if k < len(scores) and left:
+            least = np.partition(np.where(among, scores, 0.0), -k)[-k]
+            if least > left:
+                among = among & (scores >= least - left - _ROUNDING)
+        if not heavy.all():
+            scores += self._add_up(found, weighting, ~heavy, among)
+        return scores, among
 
     def _weigh(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
         """Return the weights and postings of terms; those of the last query are kept, since a search that found entries often scores others."""
@@ -131,6 +185,7 @@ class Scorer:
         sizes: list[int] = []
         rows: list[AnyArray] = []
         counts: list[AnyArray] = []
+        frequent: dict[int, tuple[int, int]] = {}
         done = 0
         for place, (field, share) in enumerate(weighting.fields.items()):
             asked = Counter(map(term_number, terms.get(field, ()) if share else ()))
@@ -144,6 +199,14 @@ class Scorer:
                 places.append(found + done)
                 origins.append((start, place * len(self.state)))
                 sizes.append(len(own))
+                if self._is_small:
+                    frequent |= {
+                        run: (number, len(alive))
+                        for run, (each, number) in enumerate(
+                            zip(own, numbers[found].tolist(), strict=True), len(rows)
+                        )
+                        if FREQUENT * len(each) >= len(alive)
+                    }
                 rows += own
                 counts += often
                 start += len(alive)
@@ -153,7 +216,7 @@ class Scorer:
         every = np.concatenate(weights)
         starts, norms = np.repeat(np.array(origins, np.int64).reshape(-1, 2), sizes, axis=0).T
         return WeightedTerms(
-            every / (every.sum() or 1.0), rows, counts, np.concatenate(places), starts, norms
+            every / (every.sum() or 1.0), rows, counts, np.concatenate(places), starts, norms, frequent
         )
 
     def _add_up(
@@ -171,6 +234,7 @@ class Scorer:
         if among is not None:
             kept = np.flatnonzero(among.take(rows))
             rows, norms, often, weights = (each.take(kept) for each in (rows, norms, often, weights))
+        often = often.astype(np.float64)
         shares = self._norm(weighting).take(norms)
         shares += often
         np.divide(often, shares, out=shares)

@@ -220,7 +220,8 @@ def words(text: str) -> list[str]:
     if not text.isascii():
         text = _APOSTROPHE.sub("'", _INVISIBLE.sub("", text))
         decomposed = unicodedata.normalize("NFKD", text.translate(_SPELT))
-        text = "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
+        marks = {ord(letter): None for letter in set(decomposed) if unicodedata.combining(letter)}
+        text = decomposed.translate(marks).casefold()
     if "'" in text:
         text = _POSSESSIVE.sub("", text)
     if "-" in text or not text.isascii():

@@ -12,8 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
-from itertools import pairwise
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -24,6 +23,8 @@ BLOCK = 8192
 """Number of vectors of a block; their similarities with a query fit the CPU cache."""
 _SMALL = 1024
 """Smallest number of vectors of a block, since every block costs some microseconds."""
+_GATHERED = 2048
+"""Number of vectors of single posts that are copied together at a time."""
 _FEW = 4
 """The number of blocks from which threads share the work."""
 
@@ -60,12 +61,12 @@ class Slots:
     def __len__(self) -> int:
         return len(self.counts)
 
-    @property
+    @cached_property
     def widths(self) -> IntArray:
         """The number of slots of each block."""
         return self.counts[self.bounds[1:] - 1]
 
-    @property
+    @cached_property
     def bases(self) -> IntArray:
         """The first row of each block, and the end."""
         return np.append(0, np.cumsum(self.widths * np.diff(self.bounds)))
@@ -112,16 +113,22 @@ class Slots:
     def score(self, query: FloatArray, posts: IntArray) -> FloatArray:
         """Return the MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
-        order = np.argsort(posts, kind="stable")
-        firsts, strides = self.rows(posts[order])
-        counts = self.counts[posts[order]]
-        bounds = _bounds(counts, BLOCK).tolist()
-        for begin, end in pairwise(bounds):
-            slots = np.minimum(np.arange(counts[end - 1])[:, None], counts[begin:end] - 1)
-            where = (firsts[begin:end] + slots * strides[begin:end]).astype(np.int64, copy=False)
-            vectors = self.vectors.take(where.ravel(), axis=0).astype(np.float32, copy=False)
-            best = similarities(query, vectors).reshape(-1, len(slots), end - begin).max(axis=1)
-            scores[order[begin:end]] = best.mean(axis=0)
+        firsts, strides = self.rows(posts)
+        counts = self.counts[posts]
+        ends = np.cumsum(counts)
+        # All pieces share one buffer: fresh memory would take longer than its copying.
+        rows = max(_GATHERED, int(counts.max(initial=0)))
+        buffer = np.empty((rows, self.vectors.shape[1]), self.vectors.dtype)
+        begin = done = 0
+        while begin < len(posts):
+            end = int(np.searchsorted(ends, done + rows, side="right"))
+            own, starts = counts[begin:end], ends[begin:end] - counts[begin:end] - done
+            within = np.arange(int(ends[end - 1]) - done) - np.repeat(starts, own)
+            where = np.repeat(firsts[begin:end], own) + within * np.repeat(strides[begin:end], own)
+            vectors = self.vectors.take(where, axis=0, out=buffer[: len(where)], mode="clip")
+            cosines = similarities(query, vectors.astype(np.float32, copy=False))
+            scores[begin:end] = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
+            begin, done = end, int(ends[end - 1])
         return scores
 
 
