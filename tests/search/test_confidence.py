@@ -72,6 +72,22 @@ def judged(index: Index, text: str, *evidence: dict[str, float], model: str = "m
     return Confidence(query, index.archive.lexical.posts, model, ranked).matches()[: len(evidence)]
 
 
+def test_a_very_similar_declaration_matches_although_it_shares_few_words(index: Index) -> None:
+    """Right theorems of Mathlib stood under "Nothing here seems to be what was asked"."""
+    query = Query.of_text("every bounded sequence has a convergent subsequence")
+    poor = {"lexical": 0.05, "single": 0.3, "maxsim": 0.5}
+    near, far = ({"lexical": 0.06, "single": 0.5, "maxsim": similar} for similar in (0.55, 0.35))
+    for declared, expected in ((True, ["weak", "similar"]), (False, ["similar", "similar"])):
+        for first, match in zip((near, far), expected, strict=True):
+            least = {**poor, "maxsim": min(poor["maxsim"], first["maxsim"]) - 0.02}
+            ranked = [
+                RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((first, *[least] * 12))
+            ]
+            lexicon = index.archive.lexical.posts
+            found = Confidence(query, lexicon, "mathamr-3", ranked, has_declarations=declared)
+            assert found.matches()[0] == match
+
+
 @pytest.mark.parametrize("model", ["mathamr-3", "formula-graph", "somebody's"])
 def test_a_post_with_the_formula_matches_for_every_model(index: Index, model: str) -> None:
     """Exact hits of systems whose cosines were never measured stood under "nothing here"."""

@@ -21,6 +21,7 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.commonwords import STOP_WORDS, general_words
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import NAMED, Match
+from mathamr.search.library import PROFILE
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
 
@@ -102,7 +103,7 @@ class Confidence:
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
         self._has_vectors = model.startswith(CALIBRATED)
-        self._corrected = corrected
+        self._corrected, self._has_declarations = corrected, has_declarations
         self._weak = (
             WEAK_QUESTION if query.kind == "question" else WEAK_DECLARATION if has_declarations else WEAK
         )
@@ -145,7 +146,8 @@ class Confidence:
     def matches(self) -> list[Match]:
         """Return what each result is to the query; no result is called more than one that is ranked before it.
 
-        A post with the query's formula, or with one that contains it, is at least a weak match, and so is what stands before it.
+        A post with the query's formula, or with one that contains it, is at least a weak match, and so is what stands before it. So is a
+        very similar declaration of a library: it states in code what the query says in words, and shares few of them.
         """
         if any(map(self._is_name, self.absent)):
             return ["similar"] * len(self._ranked)
@@ -181,6 +183,8 @@ class Confidence:
 
     def _holds(self, found: RankedResult) -> bool:
         """Return True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
+        if self._has_declarations and found.evidence.get("maxsim", 0.0) >= PROFILE.very_similar:
+            return True
         least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
         return found.evidence.get(GRADE, 0.0) >= least
 
