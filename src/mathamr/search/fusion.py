@@ -167,29 +167,36 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def rescored(self, number: int, hits: Iterable[tuple[str, float]]) -> JoinedRankings:
         """Return the same rankings with new scores for some results of one of them, in the old order."""
         own, standing = self._rankings[number], self._standing(number)
+        given = ScoredColumns.of(list(hits))
+        places = standing[[self._numbers[each] for each in given.ids]]
         scores = own.scores.copy()
-        for each, score in hits:
-            if (place := standing[self._numbers[each]]) >= 0:
-                scores[place] = score
+        scores[places[places >= 0]] = given.scores[places >= 0]
         changed = [*self._rankings]
         changed[number] = ScoredColumns(own.ids, scores)
         return JoinedRankings(changed, self._numbers, self.places)
 
     def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
         """Return for each ranking, its scores of some of the ids."""
-        chosen = {each: self._numbers[each] for each in ids}
+        names = list(ids)
+        chosen = [self._numbers[each] for each in names]
         found = []
         for number, own in enumerate(self._rankings):
-            standing = self._standing(number)
-            places = {each: standing[place] for each, place in chosen.items()}
-            found.append({each: float(own.scores[place]) for each, place in places.items() if place >= 0})
+            places = self._standing(number)[chosen]
+            scores = own.scores[places].tolist() if len(own) else []
+            found.append(
+                {
+                    each: score
+                    for each, place, score in zip(names, places.tolist(), scores, strict=False)
+                    if place >= 0
+                }
+            )
         return found
 
-    def _standing(self, number: int) -> list[int]:
+    def _standing(self, number: int) -> IndexArray:
         """Return the position of every id in one ranking, or -1."""
         standing = np.full(len(self.ids), -1)
         standing[self.places[number]] = np.arange(len(self.places[number]))
-        return standing.tolist()
+        return standing
 
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str

@@ -134,13 +134,13 @@ class HitBuilder:
         query = self._context.rows(field).vectors
         found: dict[str, dict[int, float]] = {}
         for identifier, stored in self._archive.engine[field.name].fetch(ids).items():
-            numbers, sentences = stored.at(Level.SENTENCE)
-            if len(sentences):
-                best = (query @ sentences.T).max(axis=0)
-                nearest: dict[int, float] = {}
-                for number, near in zip(map(int, numbers), np.asarray(best).tolist(), strict=True):
+            (rows,) = np.nonzero(stored.levels == Level.SENTENCE)
+            if len(rows):
+                best = (query @ stored.vectors[rows].T).max(axis=0)
+                nearest = found[identifier] = {}
+                for row, near in zip(rows.tolist(), best.tolist(), strict=True):
+                    number = int(stored.references[row])
                     nearest[number] = max(near, nearest.get(number, near))
-                found[identifier] = nearest
         return found
 
 

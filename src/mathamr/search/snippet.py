@@ -218,6 +218,7 @@ def snippet(
         for number in candidates:
             if any(place[1] == formula for place in rows[number].get("placeholders", ())):
                 worth[number] = 10.0
+    formulas = formulas_by_id(post)
     chosen: dict[int, list[Fragment]] = {}
     room = LENGTH
     for number in sorted(candidates, key=lambda n: (-worth[n], n)):
@@ -225,7 +226,7 @@ def snippet(
             break
         length = _length(rows[number], preview.latex, room if chosen else None)
         if not chosen or length <= room:
-            sentence = fragments(preview.sentence(number), formulas_by_id(post), post)
+            sentence = fragments(preview.sentence(number), formulas, post)
             chosen[number] = _windowed(_marked(sentence, wanted, alike))
             room -= length
     return _joined(sorted(chosen.items()), len(rows))
@@ -291,8 +292,8 @@ def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, fl
     found: list[Fragment] = []
     for fragment in sentence:
         if fragment.kind == "formula":
-            matched = alike.get(fragment.formula or "", 0.0) >= ALIKE
-            found.append(Fragment("formula", fragment.text, fragment.formula, fragment.display, matched))
+            is_alike = alike.get(fragment.formula or "", 0.0) >= ALIKE
+            found.append(replace(fragment, matched=True) if is_alike else fragment)
         else:
             found.extend(_split(fragment, wanted))
     return found
