@@ -26,7 +26,6 @@ VERBS = {
     "train": "Train a model (laboratory).",
     "models": "List the installed models: tasks, size, measured quality.",
     "index": "Build, update, check or repair an index.",
-    "plan": "Estimate the hours, disk and memory that an index takes (laboratory).",
     "backup": "Write an index to one file while it stays in use.",
     "restore": "Restore an index from a backup and check it.",
     "search": "Find posts that answer a query, or similar formulas.",
@@ -46,7 +45,7 @@ VERBS = {
     "doctor": "Show versions, engines, models, and what is missing.",
 }
 
-LABORATORY = ("train", "plan", "experiment", "reproduce")
+LABORATORY = ("train", "experiment", "reproduce")
 """Verbs of the package mathamr-lab, which registers them as entry points of the group `GROUP`."""
 GROUP = "mathamr.commands"
 

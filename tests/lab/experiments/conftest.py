@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
 from mathamr import sample
+from mathamr.core.settings import QDRANT_URL
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.experiment import GraphExperiment
 from mathamr_lab.recipes.__main__ import main
@@ -20,6 +21,15 @@ GRAPHS = {
 """The experiments of the thesis."""
 TOPICS = 4
 QUESTIONS = 8
+
+
+@pytest.fixture(scope="session", autouse=True)
+def qdrant() -> Iterator[None]:
+    """Approximate search without a server: Qdrant's client keeps what it is given in the engine's folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not QDRANT_URL.value:
+            patch.setenv("MATHAMR_QDRANT_URL", "local")
+        yield
 
 
 @pytest.fixture(scope="session")

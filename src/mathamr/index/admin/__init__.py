@@ -1,1 +1,1 @@
-"""Administration of an index: check, repair, backup, restore, capacity planning."""
+"""Administration of an index: check, repair, backup, restore."""
