@@ -37,7 +37,7 @@ CONFIGURATIONS = {
     "text-opt": MathAMRConfiguration(context="text-opt", length=254),
     "text-latex": MathAMRConfiguration(context="text-latex"),
     "opt": MathAMRConfiguration(context="opt"),
-    "paper": MathAMRConfiguration(base="mathamr-3", rank=64, length=126, projected=False),
+    "paper": MathAMRConfiguration(base="mathamr-3", rank=128, length=126, projected=False),
 }
 """One configuration per context of Table 1, by our recipe; `paper` is the paper's own context by the paper's training."""
 PAPER: dict[str, Any] = {
