@@ -21,7 +21,7 @@ from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors
 from mathamr.systems.marf.model import MarfModel
 from mathamr.systems.marf.network import MarfNetwork
-from mathamr.systems.marf.postinput import LatexVocabulary, PostInput, cut_sentences, draw_formulas
+from mathamr.systems.marf.postinput import LatexVocabulary, PostInput, cut_sentences
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
 from mathamr_lab.experiments.trials.scorefiles import (
@@ -43,7 +43,7 @@ from mathamr_lab.systems.stateencoder import load_state_encoder
 from mathamr_lab.training.loop import train
 from mathamr_lab.training.resources import Resources
 
-CONTEXT = "context"
+PARTS = (CONTEXT, FORMULA, FUSED) = ("context", "formula", "marf")
 SCORINGS, FORMULAS = ("passage", "token"), ("several", "longest")
 DEPTH = 1000
 
@@ -235,32 +235,32 @@ def _maxsims(
     return found
 
 
-def context_of(network: MarfNetwork, device: torch.device) -> Represented:
-    """Represent an entry by its context alone."""
+def represent_by(network: MarfNetwork, device: torch.device, part: str, most: int) -> Represented:
+    """Represent an entry by its `context`, by some of its formulas as the network scores them (`formula`), or by both fused (`marf`).
+
+    Fused, an entry without a formula is its context.
+    """
 
     def represented(entries: Sequence[PostInput]) -> list[list[Tensor]]:
-        return [[each] for each in context_vectors(network, entries, device)]
-
-    return represented
-
-
-def formulas_of(network: MarfNetwork, device: torch.device, scoring: str, most: int) -> Represented:
-    """Represent an entry by some of its formulas alone, as tokens or as one mean vector each."""
-
-    def represented(entries: Sequence[PostInput]) -> list[list[Tensor]]:
+        if part == CONTEXT:
+            return [[each] for each in context_vectors(network, entries, device)]
+        if part == FUSED:
+            return fused_vectors(network, entries, device, most)
         found = [own[:most] for own in formula_vectors(network, entries, device)]
-        return [[mean_vector(each) for each in own] for own in found] if scoring == "passage" else found
+        if network.configuration.scoring == "token":
+            return found
+        return [[mean_vector(each) for each in own] for own in found]
 
     return represented
 
 
-def fused_of(network: MarfNetwork, device: torch.device, most: int) -> Represented:
-    """Represent an entry by its context fused with some of its formulas; without a formula it is its context."""
-
-    def represented(entries: Sequence[PostInput]) -> list[list[Tensor]]:
-        return fused_vectors(network, entries, device, most)
-
-    return represented
+def rank_by(
+    task: SearchTask, read: Read, network: MarfNetwork, part: str, most: int, device: torch.device
+) -> tuple[dict[str, dict[str, float]], float]:
+    """Rank all candidates by a part, a query by its longest formula and a candidate by up to `most`; return the seconds, too."""
+    began = time.monotonic()
+    asked, represented = (represent_by(network, device, part, count) for count in (1, most))
+    return rank_all(task, read, asked, represented, device), time.monotonic() - began
 
 
 class MarfTrial:
@@ -284,7 +284,7 @@ class MarfTrial:
         torch.manual_seed(self.seed)
         commands = [] if recipe.tuning == "frozen" else read_commands(self.folder)
         base = load_state_encoder(recipe.base, tuning=recipe.tuning, commands=commands)
-        reader = TextReader(base, latex, length=recipe.length, formula_length=recipe.formula_length)
+        reader = TextReader(lambda texts: base.cut(texts, recipe.length), latex, recipe.formula_length)
         shard = reader.shard(self.texts, self.pairs)
         network = fresh_network(base, recipe.training("passage", "several", 0).model, len(latex))
         say(f"seed {self.seed}: {len(self.pairs):,} pairs; parameters {_sizes(network)}")
@@ -310,8 +310,7 @@ class MarfTrial:
             projection = network.context.head
             if recipe.tuning == "frozen":
                 network.context.head = nn.Identity()  # it has learned nothing yet
-            one = context_of(network, self.device)
-            self._measure(CONTEXT, reader.read, one, one, context)
+            self._measure(CONTEXT, reader.read, network, 1, context)
             network.context.head = projection
         for scoring in SCORINGS:
             if not any(scoring in name for name in wanted):
@@ -324,11 +323,8 @@ class MarfTrial:
                 most = recipe.most if formulas == "several" else 1
                 name = f"formula-{scoring}-{formulas}"
                 if name in wanted:
-                    asked = formulas_of(network, self.device, scoring, 1)
-                    searched = formulas_of(network, self.device, scoring, most)
-                    self._measure(
-                        name, reader.read, asked, searched, {**context, "formulas": learned["formulas"]}
-                    )
+                    figures = {**context, "formulas": learned["formulas"]}
+                    self._measure(name, reader.read, network, most, figures)
                 name = f"marf-{scoring}-{formulas}"
                 if name in wanted and not self._is_done(name):
                     torch.manual_seed(self.seed)
@@ -337,8 +333,7 @@ class MarfTrial:
                     if recipe.tuning == "frozen":
                         network.context.head = fresh.context.head
                     learn("fusion", name, scoring, formulas)
-                    asked, searched = fused_of(network, self.device, 1), fused_of(network, self.device, most)
-                    self._measure(name, reader.read, asked, searched, learned)
+                    self._measure(name, reader.read, network, most, learned)
 
     def _path(self, name: str, task: SearchTask) -> str:
         return f"seed-{self.seed}/{name}/{task.name}"
@@ -347,15 +342,15 @@ class MarfTrial:
         return all((self.out / f"{self._path(name, task)}.json").exists() for task in self.tasks)
 
     def _measure(
-        self, name: str, read: Read, asked: Represented, represented: Represented, learned: Mapping[str, Any]
+        self, name: str, read: Read, network: MarfNetwork, most: int, learned: Mapping[str, Any]
     ) -> None:
         if self._is_done(name):
             return
         seconds = {}
         for task in self.tasks:
-            began = time.monotonic()
-            found = rank_all(task, read, asked, represented, self.device)
-            seconds[task.name] = time.monotonic() - began
+            found, seconds[task.name] = rank_by(
+                task, read, network, name.partition("-")[0], most, self.device
+            )
             depth = DEPTH if name in (CONTEXT, "marf-passage-several") else 0
             keep_run(self.out, self._path(name, task), found, task.qrels, task.measures, depth)
         keep_figures(self.out / f"seed-{self.seed}" / name, learned)
@@ -372,40 +367,16 @@ def measure_model(
 ) -> None:
     """Measure a model as a folder holds it, and its parts: the context, the formulas, and both fused."""
     network, configuration = model.network.to(device).eval(), model.configuration
-    pieces, latex = model.reader.pieces, model.vocabularies.latex
-
-    def read(texts: Sequence[MarfText]) -> list[PostInput]:
-        cut = cut_sentences(
-            [text.sentences for text in texts], pieces, model.vocabularies.mathematics, configuration.length
-        )
-        return [
-            PostInput(
-                numbers,
-                tuple(
-                    ("", latex.numbers_of(each.split(), configuration.formula_length))
-                    for each in draw_formulas(text.formulas, text.id)
-                ),
-                sentences,
-            )
-            for text, (numbers, sentences) in zip(texts, cut, strict=True)
-        ]
-
-    most = configuration.formulas
-    rows: dict[str, tuple[Represented, Represented]] = {
-        "context": (context_of(network, device),) * 2,
-        "formula": (
-            formulas_of(network, device, configuration.scoring, 1),
-            formulas_of(network, device, configuration.scoring, most),
-        ),
-        "marf": (fused_of(network, device, 1), fused_of(network, device, most)),
-    }
+    pieces, commands = model.reader.pieces, model.vocabularies.mathematics
+    reader = TextReader(
+        lambda texts: cut_sentences(texts, pieces, commands, configuration.length),
+        model.vocabularies.latex,
+        configuration.formula_length,
+    )
     for task in search_tasks(folder):
-        if tests and task.name not in tests:
-            continue
-        for name, (asked, represented) in rows.items():
-            began = time.monotonic()
-            found = rank_all(task, read, asked, represented, device)
-            say(f"{name}, {task.name}: {len(task.topics)} queries in {time.monotonic() - began:.1f} s")
+        for name in PARTS if not tests or task.name in tests else ():
+            found, seconds = rank_by(task, reader.read, network, name, configuration.formulas, device)
+            say(f"{name}, {task.name}: {len(task.topics)} queries in {seconds:.1f} s")
             keep_run(out, f"{name}/{task.name}", found, task.qrels, task.measures)
 
 
@@ -419,7 +390,7 @@ ROWS = (
     *(
         f"{part}-{scoring}-{formulas}"
         for scoring in SCORINGS
-        for part in ("formula", "marf")
+        for part in (FORMULA, FUSED)
         for formulas in FORMULAS
     ),
 )

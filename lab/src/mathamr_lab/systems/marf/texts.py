@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,7 +26,6 @@ from mathamr.systems.marf.postinput import (
     normalised_latex,
 )
 from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.systems.stateencoder import StateEncoder
 
 COMMANDS = "commands.txt"
 MOST_COMMANDS, LEAST_USES = 1000, 25
@@ -60,18 +59,19 @@ class MarfText:
         return " ".join(self.sentences)
 
 
+Cut = Callable[[Sequence[Sequence[str]]], Iterable[tuple[AnyArray, AnyArray]]]
+"""Turns the sentences of texts into tokens of a base, and the number of each token's sentence."""
+
+
 class TextReader:
     """Reads texts as a network's input: tokens of the base, and tokens of normalised LaTeX."""
 
-    def __init__(
-        self, base: StateEncoder, latex: LatexVocabulary, *, length: int, formula_length: int
-    ) -> None:
-        self._base, self._latex = base, latex
-        self._length, self._formula_length = length, formula_length
+    def __init__(self, cut: Cut, latex: LatexVocabulary, formula_length: int) -> None:
+        self._cut, self._latex, self._formula_length = cut, latex, formula_length
 
     def read(self, texts: Sequence[MarfText]) -> list[PostInput]:
         """Read texts, in order; formulas are drawn as an index draws them."""
-        cut = self._base.cut([text.sentences for text in texts], self._length)
+        cut = self._cut([text.sentences for text in texts])
         return [
             PostInput(
                 numbers,
