@@ -99,88 +99,75 @@ def test_an_option_without_effect_on_an_experiment_is_refused(name: str, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("option", ["topics", "qrels", "beside", "without"])
-def test_options_of_posts_are_refused_where_a_collection_has_formulas_alone(
-    option: str, tmp_path: Path
-) -> None:
-    write_ntcir12(tmp_path / "NTCIR12")
-    with pytest.raises(
-        typer.BadParameter, match=f"--{option} (belongs to a --corpus of posts|has no effect)"
-    ):
-        command(
-            ["formula-graph-pairings"],
-            corpus=[tmp_path / "NTCIR12"],
-            out=tmp_path / "out",
-            dry_run=True,
-            **{option: [tmp_path]},  # type: ignore[arg-type]
-        )
+@pytest.fixture(scope="module")
+def there(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A judged pool of formulas and NTCIR-12 in miniature."""
+    folder = tmp_path_factory.mktemp("collections")
+    (folder / "pool").mkdir()
+    (folder / "pool" / "judged.tsv").write_text("", encoding="utf-8")
+    write_ntcir12(folder / "NTCIR12")
+    return folder
 
 
-def test_a_change_of_another_stage_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="unknown stage 'nodes'; known: structure"):
-        command(["ssemb-ablation"], changes=["nodes.epochs=1"], out=tmp_path, dry_run=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("document-loss", "beta=0.5"),
-        ("virtual-nodes", "beta=0.5"),
-        ("initialisation", "virtual_start=mean"),
-        ("formula-graph-pairings", "nodes.pairing=slg"),
-        ("ssemb-ablation", "structure.kind=both"),
-        ("ssemb-fusion", "structure.kind=attribute"),
-    ],
+ABOUT, SEEDS = (
+    "--set {0} would change what the rows of {1} are about",
+    "--set {0} .*: seeds are numbered by --seeds",
 )
-def test_a_change_of_what_an_experiment_varies_is_refused(name: str, change: str, tmp_path: Path) -> None:
-    field = change.partition("=")[0]
-    with pytest.raises(MathAMRError, match=f"--set {field} would change what the rows of {name} are about"):
-        command([name], changes=[change], out=tmp_path / "out", dry_run=True)
 
 
 @pytest.mark.parametrize(
-    ("name", "field"),
-    [("benchmark", "seed"), ("formula-graph-pairings", "nodes.seed"), ("ssemb-fusion", "structure.seed")],
-)
-def test_a_seed_is_no_change(name: str, field: str, tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match=f"--set {field} .*: seeds are numbered by --seeds"):
-        command([name], changes=[f"{field}=7"], out=tmp_path / "out", dry_run=True)
-
-
-@pytest.mark.parametrize(
-    ("name", "change", "unknown"),
+    ("name", "change", "said"),
     [
+        ("ssemb-ablation", "nodes.epochs=1", "unknown stage 'nodes'; known: structure"),
+        ("document-loss", "beta=0.5", ABOUT),
+        ("virtual-nodes", "beta=0.5", ABOUT),
+        ("initialisation", "virtual_start=mean", ABOUT),
+        ("formula-graph-pairings", "nodes.pairing=slg", ABOUT),
+        ("ssemb-ablation", "structure.kind=both", ABOUT),
+        ("ssemb-fusion", "structure.kind=attribute", ABOUT),
+        ("benchmark", "seed=7", SEEDS),
+        ("formula-graph-pairings", "nodes.seed=7", SEEDS),
+        ("ssemb-fusion", "structure.seed=7", SEEDS),
         ("ssemb-ablation", "structure.luck=1", "field 'luck'"),
         ("formula-graph-pairings", "nodes.epochs=many", "expected int"),
         ("mathamr-contexts", "contexts.luck=1", "field 'luck'"),
         ("mathamr-rerank", "marf.epochs=1", "stage 'marf'"),
         ("marf-scoring", "marf.luck=1", "field 'luck'"),
+        ("benchmark", "depth=9", "unknown configuration field 'depth'"),
+        ("luck", "depth=9", "unknown experiment 'luck'; known: formula-representations"),
     ],
 )
 def test_a_wrong_change_is_refused_before_anything_is_prepared(
-    name: str, change: str, unknown: str, tmp_path: Path
+    name: str, change: str, said: str, tmp_path: Path
 ) -> None:
     for dry_run in (True, False):
-        with pytest.raises(MathAMRError, match=unknown):
+        with pytest.raises(MathAMRError, match=said.format(change.partition("=")[0], name)):
             command([name], changes=[change], out=tmp_path / "out", dry_run=dry_run)
     assert not [path for path in tmp_path.rglob("*") if path.is_dir() and path.name != "out"]
 
 
-@pytest.mark.parametrize("name", ["connectivity", "benchmark", "mathamr-contexts", "marf-scoring"])
+@pytest.mark.parametrize(
+    ("name", "pool"),
+    [
+        *((name, "pool") for name in ("connectivity", "benchmark", "mathamr-contexts", "marf-scoring")),
+        *((name, "NTCIR12") for name in ("connectivity", "mathamr-contexts", "mathamr-rerank")),
+    ],
+)
 def test_a_collection_of_formulas_that_an_experiment_does_not_rank_is_refused(
-    name: str, tmp_path: Path
+    name: str, pool: str, there: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "pool").mkdir()
-    (tmp_path / "pool" / "judged.tsv").write_text("", encoding="utf-8")
-    with pytest.raises(typer.BadParameter, match=f"pool has no effect on {name}"):
-        command([name], corpus=[sample.folder(), tmp_path / "pool"], out=tmp_path / "out", dry_run=True)
+    with pytest.raises(typer.BadParameter, match=f"{pool} has no effect on {name}"):
+        command([name], corpus=[sample.folder(), there / pool], out=tmp_path / "out", dry_run=True)
 
 
-@pytest.mark.parametrize("name", ["connectivity", "mathamr-contexts", "mathamr-rerank"])
-def test_ntcir12_beside_posts_is_refused_where_no_table_shows_it(name: str, tmp_path: Path) -> None:
-    write_ntcir12(tmp_path / "NTCIR12")
-    with pytest.raises(typer.BadParameter, match=f"NTCIR12 has no effect on {name}"):
-        command([name], corpus=[sample.folder(), tmp_path / "NTCIR12"], out=tmp_path / "out", dry_run=True)
+@pytest.mark.parametrize("option", ["topics", "qrels", "beside", "without"])
+def test_options_of_posts_are_refused_where_a_collection_has_formulas_alone(
+    option: str, there: Path, tmp_path: Path
+) -> None:
+    given = {"corpus": [there / "NTCIR12"], option: [tmp_path]}
+    said = f"--{option} (belongs to a --corpus of posts|has no effect)"
+    with pytest.raises(typer.BadParameter, match=said):
+        command(["formula-graph-pairings"], out=tmp_path / "out", dry_run=True, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["retrieval-strategies", "document-loss"])
@@ -188,17 +175,6 @@ def test_exact_search_does_not_stand_in_rows_of_an_approximate_index(name: str, 
     with pytest.raises(MathAMRError, match=f"{name} ranks with an approximate index, and the engine flat"):
         command([name], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
     command(["benchmark"], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
-
-
-def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="unknown experiment 'luck'; known: formula-representations"):
-        command(["luck"], out=tmp_path)
-
-
-def test_a_field_that_no_configuration_has_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="unknown configuration field 'depth'"):
-        command(["benchmark"], changes=["depth=9"], out=tmp_path / "out", dry_run=True)
-    assert not (tmp_path / "out").exists()
 
 
 def test_errors_end_with_one_line_and_exit_code_1(tmp_path: Path) -> None:

@@ -54,9 +54,7 @@ def command(
     ] = None,
     scale: Annotated[
         str | None,
-        typer.Option(
-            help="tiny, small, few-pairs, thesis or thesis-full; the experiment's own if not given."
-        ),
+        typer.Option(help="tiny, small, thesis or thesis-full; the experiment's own if not given."),
     ] = None,
     changes: Annotated[
         list[str] | None,

@@ -52,12 +52,6 @@ SCALES = {
     for scale in (
         Scale(name="tiny", config="small", changes=("epochs=2", "layers=1"), pairs=100),
         Scale(name="small", config="small"),
-        Scale(
-            name="few-pairs",
-            config="thesis",
-            changes=("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
-            pairs=50_000,
-        ),
         Scale(name="thesis", config="thesis", pairs=50_000),
         Scale(name="thesis-full", config="thesis-full"),
     )

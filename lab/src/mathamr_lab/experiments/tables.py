@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from mathamr.evaluation.comparison import Comparison, compare
+from mathamr.evaluation.comparison import Comparison, Difference, compare
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, bootstrap_interval
 from mathamr.evaluation.table import shown_p
@@ -122,7 +122,7 @@ def comparison_table(
     ]
     yield from ("", "; ".join(notes) + ".")
     if list_tests and comparisons and comparisons[0].tests:
-        yield from ("", tests_table(comparisons[0]))
+        yield from ("", difference_table(comparisons[0].differences, f"against {comparisons[0].baseline}"))
 
 
 def published_head(source: str, name: str, searched: str = FULL) -> str:
@@ -130,22 +130,21 @@ def published_head(source: str, name: str, searched: str = FULL) -> str:
     return f"{source} {name} ({searched})"
 
 
-def tests_table(comparison: Comparison) -> str:
-    """List every test against the baseline: the difference, its interval, and p after the correction."""
-    cells = [
-        [
-            f"against {comparison.baseline}",
-            "measure",
-            "difference",
-            f"{1 - LEVEL:.0%} interval",
-            f"p × {comparison.tests}",
-        ]
-    ]
-    for each in comparison.differences:
+def difference_table(
+    differences: Sequence[Difference], head: str, named: Callable[[str], str] = lambda name: name
+) -> str:
+    """List tests against a baseline: the difference, its interval, and p before and after the correction."""
+    cells = [[head, "measure", "difference", f"{1 - LEVEL:.0%} interval", "p", f"p × {len(differences)}"]]
+    for each in differences:
         test = each.test
         interval = "–" if test.low is None else f"[{test.low:+.3f}, {test.high:+.3f}]"
-        p = shown_p(each.corrected) + each.stars
-        cells.append([each.run, each.measure, f"{test.difference:+.3f}", interval, p])
+        corrected = shown_p(each.corrected) + each.stars
+        cells.append(
+            [
+                *(named(each.run), each.measure, f"{test.difference:+.3f}"),
+                *(interval, shown_p(test.p_value), corrected),
+            ]
+        )
     return markdown_table(cells, 2)
 
 

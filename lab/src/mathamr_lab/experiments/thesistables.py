@@ -6,12 +6,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from mathamr.evaluation.significance import LEVEL
-from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published
 from mathamr_lab.experiments.findings import Findings, TestFindings
 from mathamr_lab.experiments.seedsummary import Spread
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.tables import markdown_table, published_head
+from mathamr_lab.experiments.tables import difference_table, markdown_table, published_head
 
 COLUMNS: dict[Column, tuple[str, str]] = {
     "seconds": ("Time/epoch (s)", ".1f"),
@@ -97,39 +96,34 @@ def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
         yield _means(experiment, test, is_thesis)
     if test.differences:
         yield "### Tests"
-        yield _tests(experiment, test)
+        yield difference_table(test.differences, "", lambda name: ", ".join(experiment.variant(name).cells))
 
 
 def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
     has_thesis = is_thesis and any(row.variant.published.best for row in test.rows)
-    names = test.measures
-    rows = [
-        [
-            *experiment.heads,
-            *names,
-            "seed",
-            *(published_head("thesis", name, experiment.searched) for name in names if has_thesis),
-        ]
-    ]
+    rows = [_head(experiment, test, has_thesis, "seed")]
     baselines = {row.variant.baseline for row in test.rows}
     for row in test.rows:
         cells = [*row.variant.cells]
         cells[0] += " †" if row.variant.name in baselines else ""
-        if row.summary is None:
-            cells += ["–"] * (len(names) + 1)
+        found = row.summary
+        if found is None:
+            cells += ["–"] * (len(test.measures) + 1)
         else:
-            cells += [
-                f"{row.summary.best.mean(name):.3f}{test.stars(row.variant.name, name)}" for name in names
-            ]
-            cells.append(str(row.summary.best_seed))
-        if has_thesis:
-            cells += [_published(row.variant.published, name) for name in names]
-        rows.append(cells)
-    width = len(rows[0])
+            stars = {name: test.stars(row.variant.name, name) for name in test.measures}
+            cells += [f"{found.best.mean(name):.3f}{stars[name]}" for name in test.measures]
+            cells.append(str(found.best_seed))
+        rows.append(cells + [_published(row.variant.published, name) for name in test.measures if has_thesis])
     for scores in test.references:
-        cells = [scores.run, *[""] * (len(experiment.heads) - 1), *(f"{scores.mean(n):.3f}" for n in names)]
-        rows.append(cells + [""] * (width - len(cells)))
+        cells = [scores.run, *[""] * (len(experiment.heads) - 1)]
+        cells += [f"{scores.mean(name):.3f}" for name in test.measures]
+        rows.append(cells + [""] * (len(rows[0]) - len(cells)))
     return markdown_table(rows, len(experiment.heads))
+
+
+def _head(experiment: GraphExperiment, test: TestFindings, has_thesis: bool, *further: str) -> list[str]:
+    thesis = [published_head("thesis", name, experiment.searched) for name in test.measures if has_thesis]
+    return [*experiment.heads, *test.measures, *further, *thesis]
 
 
 def _cited(systems: Sequence[CitedSystem], names: Sequence[str]) -> str:
@@ -149,20 +143,12 @@ def _figure(value: float | None) -> str:
 
 def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
     has_thesis = is_thesis and any(row.variant.published.spread for row in test.rows)
-    names = test.measures
-    rows = [
-        [
-            *experiment.heads,
-            *names,
-            *(published_head("thesis", name, experiment.searched) for name in names if has_thesis),
-        ]
-    ]
+    rows = [_head(experiment, test, has_thesis)]
     for row in test.rows:
         spreads = None if row.summary is None else row.summary.spreads
-        cells = [*row.variant.cells, *("–" if spreads is None else str(spreads[name]) for name in names)]
-        if has_thesis:
-            cells += [_published_spread(row.variant.published, name) for name in names]
-        rows.append(cells)
+        ours = ("–" if spreads is None else str(spreads[name]) for name in test.measures)
+        theirs = (_published_spread(row.variant.published, name) for name in test.measures if has_thesis)
+        rows.append([*row.variant.cells, *ours, *theirs])
     return markdown_table(rows, len(experiment.heads))
 
 
@@ -171,25 +157,6 @@ def _published_spread(published: Published, name: str) -> str:
         return ""
     mean, deviation = published.spread[name]
     return f"{mean:.3f} ± {deviation:.3f}"
-
-
-def _tests(experiment: GraphExperiment, test: TestFindings) -> str:
-    tests = len(test.differences)
-    rows = [["", "measure", "difference", f"{1 - LEVEL:.0%} interval", "p", f"p × {tests}"]]
-    for each in test.differences:
-        found = each.test
-        interval = "–" if found.low is None else f"[{found.low:+.3f}, {found.high:+.3f}]"
-        rows.append(
-            [
-                ", ".join(experiment.variant(each.run).cells),
-                each.measure,
-                f"{found.difference:+.3f}",
-                interval,
-                shown_p(found.p_value),
-                shown_p(each.corrected) + each.stars,
-            ]
-        )
-    return markdown_table(rows, 2)
 
 
 _OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")

@@ -1,20 +1,12 @@
-"""Orders of similar formulas as training data: found by shared parts, scored by tree alignment.
-
-`python -m mathamr_lab.recipes.formulaorders formulas.npz orders.npz` computes them on all cores, without a model or
-human judgments.
-"""
+"""Orders of similar formulas as training data: found by shared parts, scored by tree alignment, without a model or human judgments."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -224,26 +216,3 @@ _WORK: list[_OrderWork] = []
 
 def _rows(anchors: AnyArray) -> list[_Order]:
     return _WORK[0].rows(anchors)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Make the orders of a shard."""
-    parser = argparse.ArgumentParser(prog="python -m mathamr_lab.recipes.formulaorders", description=__doc__)
-    parser.add_argument("shard", type=Path, help="formulas.npz of a prepared folder")
-    parser.add_argument("out", type=Path, help="where the orders go (.npz)")
-    parser.add_argument("--anchors", type=int, default=OrderSettings().anchors)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args(arguments)
-    shard = FormulaShard.load(given.shard)
-    orders = make_orders(
-        shard,
-        OrderSettings(anchors=given.anchors),
-        given.workers,
-        lambda line: print(line, file=sys.stderr, flush=True),
-    )
-    orders.save(given.out)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import processors
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.identifiers import SeenIds
 from mathamr_lab.recipes.recipe import TrainingSources
-from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 FORMULAS, ORDERS = "formulas.npz", "orders.npz"
 TABLES = (".tsv",)
@@ -47,14 +47,9 @@ def prepare_formulas(
         shard.save(path)
     if not orders:
         return [path]
-    made_before = sources.path.with_name(ORDERS)
-    if sources.path.suffix == ".npz" and made_before.exists():
-        taught = Teacher.load(made_before).checked(len(shard))
-        say(f"{len(taught):,} orders of like formulas from {made_before}")
-    else:
-        from mathamr_lab.recipes.formulaorders import OrderSettings, make_orders
+    from mathamr_lab.recipes.formulaorders import OrderSettings, make_orders
 
-        taught = make_orders(shard, OrderSettings(), say=say)
+    taught = make_orders(shard, OrderSettings(), processors(), say)
     taught.save(folder / ORDERS)
     return [path, folder / ORDERS]
 

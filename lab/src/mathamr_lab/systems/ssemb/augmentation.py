@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import Configured
+from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import WILDCARDS
+from mathamr_lab.training.settings import Ranges
 
 Augmenting = Literal["both", "substitution", "attribute-node-edge", "attribute"]
 AUGMENTATIONS: tuple[Augmenting, ...] = get_args(Augmenting)
@@ -18,11 +20,14 @@ AUGMENTATIONS: tuple[Augmenting, ...] = get_args(Augmenting)
 
 
 @dataclass(frozen=True, slots=True)
-class AugmentationConfiguration:
+class AugmentationConfiguration(Configured):
     """How views are computed; the defaults are the paper's (section 3.1.3). `mask` is the rate of attribute masking.
 
     Node dropping and edge perturbation change the share `drop` of nodes and edges.
     """
+
+    title = "augmentation"
+    ranges: ClassVar[Ranges] = dict.fromkeys(("first", "second", "third", "mask", "drop"), (0, 1))
 
     kind: str = "both"
     first: float = 0.3
@@ -31,18 +36,10 @@ class AugmentationConfiguration:
     mask: float = 0.01
     drop: float = 0.1
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Refuse an unknown kind."""
         if self.kind not in AUGMENTATIONS:
             raise UnknownNameError("augmentation", self.kind, list(AUGMENTATIONS))
-        for name in ("first", "second", "third", "mask", "drop"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise MathAMRError(
-                    f"the augmentation's {name} must be from 0 to 1, got {getattr(self, name)}"
-                )
-
-    def to_json(self) -> dict[str, Any]:
-        """For checkpoints and cards."""
-        return asdict(self)
 
 
 def view(

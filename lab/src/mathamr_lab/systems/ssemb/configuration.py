@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mathamr.core.configured import changed
-from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.context import MINILM
 from mathamr.systems.ssemb.network import StructEmbConfiguration
 from mathamr.systems.ssemb.system import READER
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration
-from mathamr_lab.training.settings import FormulaTraining, Ranges
+from mathamr_lab.training.settings import FormulaTraining, Ranges, named_configuration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +64,4 @@ def configured(name: str, changes: Iterable[str]) -> Configurations:
     >>> model.size, augmentation.kind, training.epochs
     (64, 'attribute', 2)
     """
-    if name not in CONFIGURATIONS:
-        raise UnknownNameError("configuration", name, list(CONFIGURATIONS))
-    model, augmentation, training = CONFIGURATIONS[name]
-    found = changed({"model": model, "augmentation": augmentation, "training": training}, changes)
-    return found["model"], found["augmentation"], found["training"]
+    return named_configuration(name, CONFIGURATIONS, changes)

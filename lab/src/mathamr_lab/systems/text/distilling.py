@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.configured import changed, check_ranges
+from mathamr.core.configured import Configured, changed
 from mathamr.core.errors import MathAMRError
 from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
 from mathamr_lab.systems.text.corpus import TextCorpus
@@ -29,10 +29,11 @@ from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
+from mathamr_lab.training.settings import Ranges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distilling:
+class Distilling(Configured):
     """The weights of what a student learns from its teacher.
 
     `ranking` is MaxSim of questions and documents, `wholes` the similarity of complete texts, `parts` that of `drawn` random
@@ -40,6 +41,13 @@ class Distilling:
     is the temperature of the teacher's distributions and of the student's. `anchor` keeps the vectors of texts that are read in
     their own letters near those of the encoder that training starts from.
     """
+
+    title = "distilling"
+    ranges: ClassVar[Ranges] = {
+        **dict.fromkeys(("ranking", "wholes", "parts", "vectors", "labels", "anchor"), (0.0, 1e3)),
+        "drawn": (2, 1e6),
+        "sharpness": (1e-3, 10),
+    }
 
     ranking: float = 1.0
     wholes: float = 1.0
@@ -49,15 +57,6 @@ class Distilling:
     anchor: float = 0.0
     drawn: int = 2048
     sharpness: float = 0.04
-
-    def __post_init__(self) -> None:
-        names = ("ranking", "wholes", "parts", "vectors", "labels", "anchor")
-        weights = dict.fromkeys(names, (0.0, 1e3))
-        check_ranges(self, "distilling", {**weights, "drawn": (2, 1e6), "sharpness": (1e-3, 10)})
-
-    def to_json(self) -> dict[str, Any]:
-        """For cards."""
-        return asdict(self)
 
 
 def distilling(
