@@ -1,16 +1,18 @@
-"""Splits streams into batches: by number, by time, or as items arrive."""
+"""Splits streams into batches: by number, by time, or as items arrive; computes what is needed next in threads."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from itertools import islice
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice, repeat, takewhile
 from queue import Empty, Queue
 from typing import TypeVar
 
 T = TypeVar("T")
+S = TypeVar("S")
 _PATIENCE = 0.01  # seconds to wait for another item before a batch that is not full is given out
 
 
@@ -73,35 +75,48 @@ def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
         raise ended
 
 
+def prefetched(
+    function: Callable[[T], S],
+    items: Iterable[T],
+    threads: int,
+    size: int | None = None,
+    stop: Callable[[], None] | None = None,
+) -> Iterator[S]:
+    """Yield the results in order, computed by threads before they are used; without threads each is computed when it is needed.
+
+    At most `size` items, by default two a thread, are read ahead, in the caller's thread. `stop` is called if the caller leaves while a
+    result is being computed, so that nobody waits for it.
+
+    >>> list(prefetched(abs, [-1, -2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads < 1:
+        yield from map(function, items)
+        return
+    stream, size, waiting = iter(items), size or 2 * threads, deque[Future[S]]()
+    pool = ThreadPoolExecutor(threads)
+    try:
+        while True:
+            for item in islice(stream, size - len(waiting)):
+                waiting.append(pool.submit(function, item))
+            if not waiting:
+                return
+            result = waiting[0].result()
+            waiting.popleft()
+            yield result
+    finally:
+        if stop is not None and not all(each.cancel() or each.done() for each in waiting):
+            stop()
+        pool.shutdown(cancel_futures=True)
+
+
 def ahead(items: Iterable[T], size: int) -> Iterator[T]:
     """Yield the items while a thread computes the next ones, at most `size` of them.
 
     >>> list(ahead(iter("abc"), 2))
     ['a', 'b', 'c']
     """
-    queue: Queue[tuple[T] | BaseException | None] = Queue(size)
-    is_left = threading.Event()
-
-    def fill() -> None:
-        try:
-            for item in items:
-                queue.put((item,))
-                if is_left.is_set():
-                    return
-            queue.put(None)
-        except BaseException as error:
-            queue.put(error)
-
-    thread = threading.Thread(target=fill, daemon=True)
-    thread.start()
-    try:
-        while (arrived := queue.get()) is not None:
-            if isinstance(arrived, BaseException):
-                raise arrived
-            yield arrived[0]
-    finally:
-        is_left.set()
-        while thread.is_alive():
-            with suppress(Empty):
-                queue.get(timeout=_PATIENCE)
-        thread.join()
+    stream = iter(items)
+    following: Iterator[list[T]] = prefetched(lambda _: list(islice(stream, 1)), repeat(None), 1, size)
+    for item in takewhile(bool, following):
+        yield from item

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +27,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Protocol
 
+from mathamr.core.batches import prefetched
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import collect_rarely
@@ -125,28 +126,20 @@ class WorkerPool(Closing):
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
-        waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
-        done: SimpleQueue[tuple[int, Any, Any]] = SimpleQueue()
-        under_way: set[int] = set()
-        threads = [
-            threading.Thread(target=_serve, args=(worker.ask, waiting, done), daemon=True)
-            for worker in self._workers
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            yield from _in_order(iter(requests), waiting, done, under_way, window=_LOOK_AHEAD * len(threads))
-        except BaseException as error:
-            _empty(waiting)
-            # A caller that stops early may use the same processes again if no request is under way.
-            if under_way or not isinstance(error, GeneratorExit):
-                self.close()
-            raise
-        finally:
-            for _ in threads:
-                waiting.put(None)
-            for thread in threads:
-                thread.join()
+        idle: SimpleQueue[_Worker] = SimpleQueue()
+        for worker in self._workers:
+            idle.put(worker)
+
+        def ask(request: Any) -> tuple[Any, Any | Lost]:
+            worker = idle.get()
+            try:
+                return request, worker.ask(request)
+            finally:
+                idle.put(worker)
+
+        # A caller that stops early may use the same processes again if no request is under way.
+        count = len(self._workers)
+        yield from prefetched(ask, requests, count, _LOOK_AHEAD * count, stop=self.close)
 
     def ask(self, request: Any) -> Any | Lost:
         """Return the answer to one request, from the first process."""
@@ -160,57 +153,6 @@ class WorkerPool(Closing):
     def close(self) -> None:
         """End the processes."""
         self._finalizer()
-
-
-def _serve(
-    ask: Callable[[Any], Any],
-    waiting: SimpleQueue[tuple[int, Any] | None],
-    done: SimpleQueue[tuple[int, Any, Any]],
-) -> None:
-    """Run in a thread that talks to one worker."""
-    while (taken := waiting.get()) is not None:
-        number, request = taken
-        try:
-            done.put((number, request, ask(request)))
-        except BaseException as error:
-            done.put((number, request, error))
-
-
-def _in_order(
-    requests: Iterator[Any],
-    waiting: SimpleQueue[tuple[int, Any] | None],
-    done: SimpleQueue[tuple[int, Any, Any]],
-    under_way: set[int],
-    window: int,
-) -> Iterator[tuple[Any, Any]]:
-    answers: dict[int, tuple[Any, Any]] = {}
-    taken = yielded = 0
-    exhausted = False
-    while True:
-        while not exhausted and taken - yielded < window:
-            try:
-                request = next(requests)
-            except StopIteration:
-                exhausted = True
-            else:
-                under_way.add(taken)
-                waiting.put((taken, request))
-                taken += 1
-        if yielded == taken:
-            return
-        while yielded not in answers:
-            number, request, answer = done.get()
-            under_way.discard(number)
-            if isinstance(answer, BaseException):
-                raise answer
-            answers[number] = (request, answer)
-        yield answers.pop(yielded)
-        yielded += 1
-
-
-def _empty(waiting: SimpleQueue[tuple[int, Any] | None]) -> None:
-    while not waiting.empty():
-        waiting.get_nowait()
 
 
 def _stop(workers: list[_Worker]) -> None:

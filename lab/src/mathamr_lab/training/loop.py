@@ -6,9 +6,7 @@ import signal
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -17,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import torch
 
+from mathamr.core.batches import prefetched
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr_lab.training.card import write_card
@@ -228,26 +227,3 @@ def _wish_to_stop() -> Iterator[threading.Event]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
-
-
-def prefetched(function: Callable[[B], S], items: Iterable[B], threads: int) -> Iterator[S]:
-    """Yield the results in order, computed by threads before they are used; without threads each is computed when it is needed.
-
-    >>> list(prefetched(abs, [-1, -2, -3], threads=2))
-    [1, 2, 3]
-    """
-    if threads < 1:
-        yield from map(function, items)
-        return
-    waiting: deque[Future[S]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > 2 * threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
