@@ -67,8 +67,12 @@ def test_prefetching_is_bounded_and_stopped() -> None:
         stopped.set()
         going_on.set()
 
-    numbers = (read.append(number) or number for number in range(1000))
-    results = prefetched(work, numbers, 2, 5, stop)
+    def numbers() -> Iterator[int]:
+        for number in range(1000):
+            read.append(number)
+            yield number
+
+    results = prefetched(work, numbers(), 2, 5, stop)
     assert [next(results), next(results)] == [0, 1]
     assert len(read) == 6
     results.close()  # type: ignore[attr-defined]

@@ -59,7 +59,7 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
         asked.append(lines)
         return Lost("time-out", "no answer within 2 s of a processor")
 
-    monkeypatch.setattr(guarded, "_request", lost)
+    monkeypatch.setattr(guarded._pool, "ask", lost)
     with pytest.raises(TooMuchWorkError, match="'poison' takes more work than is allowed"):
         guarded.prepare([line("x")], ["poison"])
     assert [each[0][:8] for each in asked] == ['{"id": "', "minimal "]

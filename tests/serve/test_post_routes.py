@@ -265,7 +265,7 @@ def test_a_post_is_reached_whatever_lines_its_id_has(own_index: Index, writing: 
 def test_a_post_that_takes_too_much_is_told_and_not_stored(
     own_index: Index, writing: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(GuardedGraphs, "_request", lambda *_: Lost("time-out", "too long"))
+    monkeypatch.setattr(GuardedGraphs, "__call__", lambda *_: Lost("time-out", "too long"))
     response = writing.put(at("poison"), json={"body": "Whatever it is."})
     assert (response.status_code, error(response)["code"]) == (422, "too_complex")
     assert writing.get(at("poison")).status_code == 404

@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,9 @@ from mathamr.amr.fallback import minimal_graph
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.core.batches import batches
-from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
-from mathamr.core.workers import Lost, Work, WorkerPool, WorkLimits
+from mathamr.core.workers import Lost, WorkerPool, WorkLimits
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
@@ -65,15 +63,13 @@ def build_graphs(
     model: str | None = None,
     workers: int = 1,
     progress: Progress | None = None,
-    work: Work | None = None,
 ) -> BuildCounts:
     """Build and store the graph of every post; graphs that are stored survive a kill.
 
-    Worker processes do the work, so that one can be killed when a post takes too much; `work` is a worker whose parser
-    is loaded already.
+    Worker processes do the work, so that one can be killed when a post takes too much.
     """
     counts = BuildCounts()
-    with _Workers("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work, apart=True) as pool:
+    with WorkerPool(GraphWork.factory, (parser, model), workers=workers, allowance=ALLOWANCE) as pool:
         fingerprint = str(pool.identity)
 
         def waiting() -> Iterator[str]:
@@ -115,11 +111,11 @@ def build_vocabularies(
     ):
         return Coverage(**known["coverage"])
     counts = VocabularyCounts()
-    with _Workers("mathamr.graphs.corpus:CountWork", (), workers) as pool:
-        for chunk, answer in pool.map(batches((text for _, text in store.texts()), CHUNK)):
-            counts.add(VocabularyCounts.from_json(_expected(answer)))
-            if progress:
-                progress.advance(len(chunk))
+    texts = (text for _, text in store.texts())
+    for chunk, answer in _answers(CountWork, (), workers, texts):
+        counts.add(VocabularyCounts.from_json(answer))
+        if progress:
+            progress.advance(len(chunk))
     vocabulary, relations = Vocabulary.build(counts, size), RelationVocabulary.build(counts)
     use_vocabularies(store, vocabulary, relations)
     coverage = Coverage(
@@ -158,15 +154,14 @@ def build_tensors(
     name = (configuration or GraphConfiguration()).name
     arguments = (str(store.vocabulary_path), str(store.relations_path), name)
     made = 0
-    with _Workers("mathamr.graphs.corpus:TensorWork", arguments, workers) as pool:
-        texts = (text for _, text in store.without_tensor(name))
-        for chunk, answer in pool.map(batches(texts, CHUNK)):
-            tensors = [(post_id, base64.b64decode(blob)) for post_id, blob in _expected(answer)]
-            with store.transaction():
-                store.put_tensors(name, tensors)
-            made += len(chunk)
-            if progress:
-                progress.advance(len(chunk))
+    texts = (text for _, text in store.without_tensor(name))
+    for chunk, answer in _answers(TensorWork, arguments, workers, texts):
+        tensors = [(post_id, base64.b64decode(blob)) for post_id, blob in answer]
+        with store.transaction():
+            store.put_tensors(name, tensors)
+        made += len(chunk)
+        if progress:
+            progress.advance(len(chunk))
     return made
 
 
@@ -176,6 +171,8 @@ MINIMAL = "minimal "
 
 class GraphWork:
     """Makes graphs: maps a list of posts as JSON lines to a list of rows of the store."""
+
+    factory = "mathamr.graphs.corpus:GraphWork"
 
     def __init__(self, parser: str, model: str | None) -> None:
         self._parser: AmrParser = load_parser(parser, model)
@@ -240,60 +237,45 @@ class _MinimalParser:
         return [minimal_graph(sentence) for sentence in sentences]
 
 
-class _Workers(Closing):
-    """Runs one worker in this process unless it must run `apart`; several run in processes of their own."""
-
-    def __init__(
-        self,
-        factory: str,
-        arguments: Sequence[Any],
-        workers: int,
-        work: Work | None = None,
-        *,
-        apart: bool = False,
-    ) -> None:
-        self._pool: WorkerPool | None = None
-        self._work = work
-        if work is None and (apart or workers > 1):
-            allowance = ALLOWANCE if apart else None
-            self._pool = WorkerPool(factory, arguments, workers=workers, allowance=allowance)
-            self.identity = self._pool.identity
-            return
-        if work is None:
-            module, _, attribute = factory.partition(":")
-            work = self._work = getattr(import_module(module), attribute)(*arguments)
-        self.identity = work.identity
-
-    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """Yield (request, answer) in order."""
-        if self._pool is not None:
-            yield from self._pool.map(requests)
-        elif self._work is not None:
-            for request in requests:
-                yield request, self._work(request)
-
-    def close(self) -> None:
-        """End the processes, if there are any."""
-        if self._pool is not None:
-            self._pool.close()
+def _answers(
+    kind: type[CountWork | TensorWork], arguments: tuple[str, ...], workers: int, texts: Iterable[str]
+) -> Iterator[tuple[list[str], Any]]:
+    """Yield (texts, answer) in order; one worker works in this process, several in processes of their own."""
+    if workers == 1:
+        work = kind(*arguments)
+        yield from ((chunk, work(chunk)) for chunk in batches(texts, CHUNK))
+        return
+    with WorkerPool(f"{__name__}:{kind.__name__}", arguments, workers=workers) as pool:
+        for chunk, answer in pool.map(batches(texts, CHUNK)):
+            if isinstance(answer, Lost):
+                raise MathAMRError(
+                    f"a worker was lost ({answer.message}); run the command again to continue from here"
+                )
+            yield chunk, answer
 
 
-def _one_by_one(pool: _Workers, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
-    """Yield the rows of a chunk that killed its worker: only the post at fault gets minimal graphs, or none."""
+def rows_of(
+    ask: Callable[[list[str]], list[dict[str, Any]] | Lost], line: str
+) -> list[dict[str, Any]] | Lost:
+    """Return the row of one post; without the AMR parser if the post takes too much with it; `Lost` if it does even so."""
+    answer = ask([line])
+    if not isinstance(answer, Lost):
+        return answer
+    minimal = ask([MINIMAL + line])
+    if not isinstance(minimal, Lost):
+        minimal[0]["fallbacks"][f"post: {answer.cause}"] = 1
+    return minimal
+
+
+def _one_by_one(pool: WorkerPool, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
+    """Return the rows of a chunk that killed its worker: only the post at fault gets minimal graphs, or none."""
     rows: list[dict[str, Any]] = []
     for line in chunk:
-        # One map per line: the pool replaces the worker that was lost.
-        ((_, answer),) = pool.map([[line]])
-        if not isinstance(answer, Lost):
-            rows.extend(answer)
-            continue
-        ((_, minimal),) = pool.map([[MINIMAL + line]])
-        if isinstance(minimal, Lost):
-            counts.lost[Post.from_json(line).id] = minimal.message
-            continue
-        for row in minimal:
-            row["fallbacks"][f"post: {answer.cause}"] = 1
-        rows.extend(minimal)
+        answer = rows_of(pool.ask, line)
+        if isinstance(answer, Lost):
+            counts.lost[Post.from_json(line).id] = answer.message
+        else:
+            rows += answer
     return rows
 
 
@@ -318,11 +300,3 @@ def _row(made: MadeGraph, text: str, fingerprint: str) -> dict[str, Any]:
 def stored_post(row: dict[str, Any]) -> StoredPost:
     """Return a row of the store from the form that `GraphWork` sends."""
     return StoredPost(**row | {name: base64.b64decode(row[name]) for name in ("digest", "graph")})
-
-
-def _expected(answer: Any | Lost) -> Any:
-    if isinstance(answer, Lost):
-        raise MathAMRError(
-            f"a worker was lost ({answer.message}); run the command again to continue from here"
-        )
-    return answer

@@ -9,7 +9,7 @@ from typing import Any
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Lost, WorkerPool, WorkLimits
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
+from mathamr.graphs.corpus import ALLOWANCE, GraphWork, rows_of
 
 REMEMBERED = 256
 
@@ -26,9 +26,7 @@ class GuardedGraphs:
 
     def __init__(self, parser: str, model: str | None, allowance: WorkLimits = ALLOWANCE) -> None:
         self._key, self._process = (parser, model, allowance), os.getpid()
-        self._pool = WorkerPool(
-            "mathamr.graphs.corpus:GraphWork", (parser, model), workers=1, allowance=allowance
-        )
+        self._pool = WorkerPool(GraphWork.factory, (parser, model), workers=1, allowance=allowance)
         self.identity: str = self._pool.identity
         self._remembered: Cache[str, dict[str, Any]] = Cache(REMEMBERED)
 
@@ -45,7 +43,7 @@ class GuardedGraphs:
         """Return one row per post, or `Lost` if the process was killed."""
         rows = {line: row for line in request if (row := self._remembered.get(line)) is not None}
         if missing := [line for line in request if line not in rows]:
-            answer = self._request(missing)
+            answer = self._pool.ask(missing)
             if isinstance(answer, Lost):
                 return answer
             rows |= zip(missing, answer, strict=True)
@@ -56,21 +54,12 @@ class GuardedGraphs:
     def prepare(self, lines: list[str], names: list[str]) -> None:
         """Build the graphs of posts before they are stored; raise `TooMuchWorkError` for one that cannot be built."""
         for line, name in zip(lines, names, strict=True):
-            answer = self([line])
-            if not isinstance(answer, Lost):
-                continue
-            minimal = self([MINIMAL + line])
-            if isinstance(minimal, Lost):
+            rows = rows_of(self, line)
+            if isinstance(rows, Lost):
                 raise TooMuchWorkError(
-                    f"the post {name!r} takes more work than is allowed ({minimal.message}); shorten it"
+                    f"the post {name!r} takes more work than is allowed ({rows.message}); shorten it"
                 )
-            minimal[0]["fallbacks"][f"post: {answer.cause}"] = 1
-            self._remembered.put(line, minimal[0])
-
-    def _request(self, lines: list[str]) -> list[dict[str, Any]] | Lost:
-        answer: list[dict[str, Any]] | Lost
-        ((_, answer),) = self._pool.map([lines])
-        return answer
+            self._remembered.put(line, rows[0])
 
     def close(self) -> None:
         """Releases the process for the next `take`; a process released earlier is ended."""

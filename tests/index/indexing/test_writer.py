@@ -108,12 +108,12 @@ def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_store
 ) -> None:
     with IndexWriter.open(index, device="cpu") as archive:
         before = (list(archive.catalogue.ids()), archive.catalogue.revision)
-        asked = archive.work._request
+        asked = archive.work._pool.ask
 
         def lost(lines: list[str]) -> Any:
             return Lost("time-out", "too long") if "poison" in lines[0] else asked(lines)
 
-        monkeypatch.setattr(archive.work, "_request", lost)
+        monkeypatch.setattr(archive.work._pool, "ask", lost)
         with pytest.raises(TooMuchWorkError, match="'bad' takes more work"):
             archive.put([note("good", "A good one."), note("bad", "A poison.")])
         assert (list(archive.catalogue.ids()), archive.catalogue.revision) == before
@@ -124,12 +124,12 @@ def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_store
 def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = GuardedGraphs._request
+    asked = GuardedGraphs.__call__
 
     def lost(self: GuardedGraphs, lines: list[str]) -> Any:
         return Lost("time-out", "too long") if any("poison" in line for line in lines) else asked(self, lines)
 
-    monkeypatch.setattr(GuardedGraphs, "_request", lost)
+    monkeypatch.setattr(GuardedGraphs, "__call__", lost)
     posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
     summary = build(index, posts, model_folder, "more.jsonl")
     assert summary.log.fallbacks == {
