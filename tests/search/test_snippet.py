@@ -196,7 +196,7 @@ def test_a_stored_preview_makes_the_same_snippet_and_title(tmp_path: Path) -> No
     assert "lemma 1.1" in plain(snippet_of(stored["l"], wanted))
     for each in posts:
         assert snippet_of(stored[each.id], wanted) == snippet(each, wanted)
-        assert title(stored[each.id].post, wanted) == title(each, wanted)
+        assert title(stored[each.id].post, wanted, stored[each.id].formulas) == title(each, wanted)
     assert not any(stored[each.id].post.body for each in posts[:-1])
 
 

@@ -110,7 +110,11 @@ class Post:
     @classmethod
     def from_json(cls, line: str) -> Post:
         """Return the inverse of `to_json`."""
-        row: dict[str, Any] = json.loads(line)
+        return cls.from_row(json.loads(line))
+
+    @classmethod
+    def from_row(cls, row: dict[str, Any]) -> Post:
+        """Return a post from its row of JSON, which is changed."""
         row["formulas"] = tuple(Formula(**f) for f in row.get("formulas", ()))
         row["links"] = tuple(Link(**link) for link in row.get("links", ()))
         for name in ("tags", "macros", "aliases"):

@@ -106,7 +106,8 @@ class ConditionCheck:
 
     def _read(self, ids: Sequence[str]) -> None:
         previews = self._catalogue.previews(ids)
-        parents = read_parents(self._catalogue, [preview.post for preview in previews.values()])
+        read = read_parents(self._catalogue, previews.values())
+        parents = {each: preview.post for each, preview in read.items()}
         for each, preview in previews.items():
             text = CheckedText(preview, titled(preview.post, parents))
             self._known[each] = text.has_all(self._required) and not text.has_any(self._excluded)

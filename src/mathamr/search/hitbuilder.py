@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
@@ -62,7 +64,8 @@ class HitBuilder:
         catalogue, wanted = self._archive.catalogue, self._wanted
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
-        parents = read_parents(catalogue, [preview.post for preview in previews.values()])
+        parents = read_parents(catalogue, previews.values())
+        questions = {each: preview.post for each, preview in parents.items()}
         similar = self._similarities(list(previews)) if near else {}
         wanted.compare(shown_latex(previews.values(), parents.values()))
         hits: list[Hit] = []
@@ -73,15 +76,15 @@ class HitBuilder:
             preview = previews[of_post[each.id]]
             post = preview.post
             entry = entries.get(each.id)
-            inside = entry.formula.id if entry else self._held(post, each.holds)
-            above = titled(post, parents)
+            inside = entry.formula.id if entry else self._held(preview, each.holds)
+            above = titled(post, questions)
             hits.append(
                 Hit(
                     post.id,
                     place,
                     each.score,
                     post.kind,
-                    title(above, wanted),
+                    title(above, wanted, parents.get(above.id, preview).formulas),
                     snippet(preview, wanted, similar.get(post.id), inside),
                     above.tags or post.tags,
                     post.parent,
@@ -97,10 +100,11 @@ class HitBuilder:
             )
         return tuple(hits)
 
-    def _held(self, post: Post, visual: str) -> str | None:
+    def _held(self, preview: Preview, visual: str) -> str | None:
         """Return the formula of a post by which it was found, which its snippet shows; None if it was found otherwise."""
-        place = self._archive.catalogue.position_of(post.id, visual) if visual else None
-        return post.formulas[place].id if place is not None and place < len(post.formulas) else None
+        place = self._archive.catalogue.position_of(preview.post.id, visual) if visual else None
+        ids = preview.formulas.latex
+        return next(islice(ids, place, None), None) if place is not None else None
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (opt, slt), _ = trees_of(entry.formula, entry.macros)
@@ -150,10 +154,9 @@ def aligned_field(archive: IndexStorage) -> Field | None:
     return next((field for field in fields if field.of == "posts" and field.many), None)
 
 
-def read_parents(catalogue: Catalogue, posts: Iterable[Post]) -> dict[str, Post]:
-    """Return the parents of posts, without their texts, by id."""
-    wanted = sorted({post.parent for post in posts if post.parent})
-    return {each: preview.post for each, preview in catalogue.previews(wanted).items()}
+def read_parents(catalogue: Catalogue, previews: Iterable[Preview]) -> dict[str, Preview]:
+    """Return the previews of the parents of posts, by id."""
+    return catalogue.previews(sorted({each.post.parent for each in previews if each.post.parent}))
 
 
 def titled(post: Post, parents: Mapping[str, Post]) -> Post:

@@ -224,7 +224,7 @@ def _beginning(preview: Preview) -> str:
         if preview.post.role != "answer" if row["field"] == "title" else row["start"] < BEGINNING:
             text = row["text"]
             for name, formula, *_ in row.get("placeholders", ()):
-                text = text.replace(name, preview.latex.get(formula, ""), 1)
+                text = text.replace(name, preview.formulas.latex.get(formula, ""), 1)
             found.append(text)
     return "\n".join(found)
 
@@ -289,7 +289,7 @@ def _name_words(query: Query) -> tuple[str, ...]:
         return ()
     if not query.has_words:
         return ()
-    found = tuple(words(_beginning(Preview(query.post, query.passage.to_json()))))
+    found = tuple(words(_beginning(Preview.of(query.post, query.passage))))
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,9 @@ from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.passage import PLACEHOLDER
-from mathamr.posts.post import Markup, Post
+from mathamr.posts.post import Formula, Markup, Post
 from mathamr.search.commonwords import STOP_WORDS
-from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
+from mathamr.search.fragment import GAP, Fragment, formula_length, fragments, shortened
 from mathamr.search.query import Query
 from mathamr.search.workbudget import Affords, QueryBudget, WorkBudget
 
@@ -65,7 +65,7 @@ class WantedFormulas:
         tokens = latex_tokens(text)
         numbers = np.fromiter(map(self._numbers.get, tokens, repeat(0)), np.int64, len(tokens))
         is_token = numbers >= 0
-        numbers, owners = numbers[is_token], np.cumsum(~is_token)[is_token]
+        numbers, owners = numbers[is_token], np.cumsum(~is_token, dtype=np.int64)[is_token]
         lengths = np.bincount(owners, minlength=len(latex))
         sizes = np.where(lengths > 1, 3 * lengths - 3, lengths)
         least = sum(_COMPARISON + len(keys) for keys, _, _ in self._wanted)
@@ -209,7 +209,8 @@ def snippet(
     formula `formula` is chosen first.
     """
     post, rows = preview.post, preview.rows
-    alike = {identifier: wanted.formula(latex) for identifier, latex in preview.latex.items()}
+    latex = preview.formulas.latex
+    alike = {identifier: wanted.formula(each) for identifier, each in latex.items()}
     if formula is not None:
         alike[formula] = 1.0
     candidates = [n for n, row in enumerate(rows) if row["field"] == "body"] or list(range(len(rows)))
@@ -218,16 +219,16 @@ def snippet(
         for number in candidates:
             if any(place[1] == formula for place in rows[number].get("placeholders", ())):
                 worth[number] = 10.0
-    formulas = formulas_by_id(post)
     chosen: dict[int, list[Fragment]] = {}
     room = LENGTH
     for number in sorted(candidates, key=lambda n: (-worth[n], n)):
         if chosen and (room <= 0 or worth[number] <= 0):
             break
-        length = _length(rows[number], preview.latex, room if chosen else None)
+        length = _length(rows[number], latex, room if chosen else None)
         if not chosen or length <= room:
-            sentence = fragments(preview.sentence(number), formulas, post)
-            chosen[number] = _windowed(_marked(sentence, wanted, alike))
+            sentence = preview.sentence(number)
+            shown = fragments(sentence, preview.formulas.of(sentence), post)
+            chosen[number] = _windowed(_marked(shown, wanted, alike))
             room -= length
     return _joined(sorted(chosen.items()), len(rows))
 
@@ -243,18 +244,21 @@ def _length(row: Mapping[str, Any], latex: Mapping[str, str], most: int | None) 
     )
 
 
-def shown_latex(previews: Iterable[Preview], titles: Iterable[Post]) -> Iterator[str]:
-    """Yield the formulas that snippets and titles may show."""
+def shown_latex(previews: Iterable[Preview], titled: Iterable[Preview]) -> Iterator[str]:
+    """Yield the formulas that snippets, and the titles of other posts, may show."""
     for preview in previews:
-        yield from preview.latex.values()
-    for post in titles:
-        count = sum(piece.kind == "formula" for piece in _pieces_of_title(post.title, post.markup))
-        yield from (formula.latex for formula in post.formulas[:count])
+        yield from preview.formulas.latex.values()
+    for preview in titled:
+        pieces = _pieces_of_title(preview.post.title, preview.post.markup)
+        count = sum(piece.kind == "formula" for piece in pieces)
+        yield from islice(preview.formulas.latex.values(), count)
 
 
-def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
+def title(
+    post: Post, wanted: Wanted | None = None, formulas: Sequence[Formula] | None = None
+) -> tuple[Fragment, ...]:
     """Return the title of a post as fragments; the formulas of the title are the first ones of the post."""
-    formulas = iter(post.formulas)
+    formulas = iter(post.formulas if formulas is None else formulas)
     found: list[Fragment] = []
     for piece in _pieces_of_title(post.title, post.markup):
         if piece.kind == "formula":

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import Any, get_args
+from typing import Any, get_args, overload
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
@@ -38,18 +38,46 @@ _RULES = "passages by"
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
-class Preview:
-    """What a hit shows: a post without its text, and its sentences, of which objects are made only where they are needed."""
+class FormulaRows(Sequence[Formula]):
+    """The formulas of a post as rows of JSON, of which objects are made where they are needed: a hit shows few of them."""
 
-    def __init__(self, post: Post, sentences: str) -> None:
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self._rows = rows
+        self.latex: dict[str, str] = {row["id"]: row["latex"] for row in rows}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Formula: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Formula]: ...
+
+    def __getitem__(self, place: int | slice) -> Formula | Sequence[Formula]:
+        if isinstance(place, slice):
+            return tuple(Formula(**row) for row in self._rows[place])
+        return Formula(**self._rows[place])
+
+    def of(self, sentence: Sentence) -> dict[str, Formula]:
+        """Return the formulas of a sentence by their ids."""
+        wanted = {place.formula for place in sentence.placeholders}
+        return {row["id"]: Formula(**row) for row in self._rows if row["id"] in wanted}
+
+
+class Preview:
+    """What a hit shows: a post without text and formulas, these, and its sentences, of which objects are made only where they are needed."""
+
+    def __init__(self, post: Post, formulas: FormulaRows, sentences: str) -> None:
         """`sentences` is a passage as JSON."""
-        self.post, self._sentences = post, sentences
+        self.post, self.formulas, self._sentences = post, formulas, sentences
 
     @classmethod
-    def of(cls, post: Post) -> Preview:
-        """Return the preview of a post that has none in the index."""
-        formulas = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
-        return cls(replace(post, formulas=formulas), passage(post).to_json())
+    def of(cls, post: Post, read: Passage | None = None) -> Preview:
+        """Return the preview of a post that has none in the index; `read` are its sentences if they are known."""
+        listed = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
+        rows = [{"id": each.id, "latex": each.latex, "display": each.display} for each in listed]
+        return cls(replace(post, formulas=()), FormulaRows(rows), (read or passage(post)).to_json())
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -65,11 +93,6 @@ class Preview:
     def sentence(self, number: int) -> Sentence:
         """Return one sentence."""
         return Sentence.from_row(self.rows[number])
-
-    @cached_property
-    def latex(self) -> dict[str, str]:
-        """The LaTeX of the post's formulas, by their ids."""
-        return {formula.id: formula.latex for formula in self.post.formulas}
 
 
 _previews: Cache[bytes, tuple[Preview, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
@@ -194,6 +217,8 @@ def _read(blob: bytes) -> Preview | None:
         with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
             content = inflated(blob, 2 * LARGEST_POST)
             post, sentences = content.decode("utf-8", "surrogatepass").split("\n")
-            found = Preview(Post.from_json(post), sentences), len(content)
+            row = json.loads(post)
+            formulas = FormulaRows(row.pop("formulas", ()))
+            found = Preview(Post.from_row(row), formulas, sentences), len(content)
             _previews.put(blob, found)
     return found and found[0]
