@@ -18,8 +18,7 @@ from mathamr.core.sqlite import SqliteConnection, connect, foreign_parts
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.graphs.store import GraphStore
-from mathamr.index.admin.inspection import CheckReport, Damage, inspect
+from mathamr.index.admin.inspection import CheckReport, Repair, inspect
 from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, SCHEMA, Catalogue, digest_of
 from mathamr.index.catalogue.journal import unpacked
@@ -28,11 +27,11 @@ from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
-from mathamr.index.indexing.outdated import remove, reset_lexical, reset_outdated, reset_vectors
+from mathamr.index.indexing.outdated import reset_outdated
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.indexing.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
-from mathamr.index.storage import GRAPHS, IndexStorage
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
@@ -78,9 +77,9 @@ def check_index(
             else IndexWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
         )
         with found as archive:
-            damage = inspect(archive, report)
+            repairs = inspect(archive, report)
             if isinstance(archive, IndexWriter) and report.problems:
-                _repair(archive, damage, report, options)
+                _repair(archive, repairs, report, options)
             report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
     finally:
         if lock is not None:
@@ -179,16 +178,14 @@ def _read_again(
             take_in(catalogue, path, record, IntakeCounts(), read, pool, progress)
 
 
-def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+def _repair(archive: IndexWriter, repairs: list[Repair], report: CheckReport, options: BuildOptions) -> None:
     """Recomputes what is missing or damaged, and removes what is superfluous."""
-    catalogue = archive.catalogue
-    _check_means(archive)
-    with catalogue.transaction():
-        for post_id in damage.posts:
-            catalogue.delete(post_id)
-    _repair_graphs(archive, damage)
-    _repair_vectors(archive, damage)
-    _repair_lexical(archive, damage)
+    try:  # before anything is deleted
+        _ = archive.system, archive.work if archive.has_graphs else None
+    except MathAMRError as error:
+        raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
+    for repair in repairs:
+        repair(archive)
     reset_outdated(archive)
     with BuildPool(options.workers) as pool:
         archive.update_parts(pool=pool, log=BuildLog(show=options.show_progress))
@@ -199,52 +196,6 @@ def _repair(archive: IndexWriter, damage: Damage, report: CheckReport, options: 
     left = CheckReport(archive.folder)
     inspect(archive, left)
     report.problems += left.problems
-
-
-def _check_means(archive: IndexWriter) -> None:
-    """Raise an error, before anything is deleted, if the model or parser that would recompute it is missing or differs."""
-    try:
-        _ = archive.system, archive.work if archive.has_graphs else None
-    except MathAMRError as error:
-        raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
-
-
-def _repair_graphs(archive: IndexWriter, damage: Damage) -> None:
-    if not archive.has_graphs:
-        return
-    if damage.whole_graphs:
-        remove(archive.folder / GRAPHS)
-    else:
-        with GraphStore(archive.folder / GRAPHS) as store, store.transaction():
-            for post_id in damage.extra_graphs | damage.graphs:
-                store.delete(post_id)
-    with archive.catalogue.transaction():
-        archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
-        archive.catalogue.unmark("vectors", None if damage.vocabularies else damage.untensored)
-
-
-def _repair_vectors(archive: IndexWriter, damage: Damage) -> None:
-    if damage.whole_vectors:
-        reset_vectors(archive)
-        return
-    for of, extra in damage.extra_entries.items():
-        archive.engine.delete(of, sorted(extra))
-    archive.engine.flush()
-    with archive.catalogue.transaction():
-        archive.catalogue.unmark("vectors", damage.vectors)
-        archive.catalogue.unmark_visuals("vectors", damage.visual_vectors)
-
-
-def _repair_lexical(archive: IndexWriter, damage: Damage) -> None:
-    catalogue = archive.catalogue
-    if damage.whole_lexical:
-        reset_lexical(archive)
-        return
-    archive.lexical.posts.update([], sorted(damage.extra_lexical))
-    archive.lexical.formulas.update([], sorted(damage.extra_visuals))
-    with catalogue.transaction():
-        catalogue.unmark("lexical", damage.lexical)
-        catalogue.unmark_visuals("lexical", damage.visuals)
 
 
 AT_A_TIME = 1024

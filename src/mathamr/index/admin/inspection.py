@@ -19,6 +19,8 @@ from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.indexing.encoding import parser_of
+from mathamr.index.indexing.outdated import reset_graphs, reset_lexical, reset_vectors
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, IndexStorage
 from mathamr.systems.field import FieldTarget
@@ -95,55 +97,37 @@ class _OutOfReachError(MathAMRError):
     """Raised if a server does not answer."""
 
 
-@dataclass(slots=True, kw_only=True)
-class Damage:
-    """The parts that must be recomputed; a part marked `whole_…` is rebuilt from scratch."""
-
-    posts: set[str] = field(default_factory=set)
-    graphs: set[str] = field(default_factory=set)
-    vectors: set[str] = field(default_factory=set)
-    visual_vectors: set[str] = field(default_factory=set)
-    lexical: set[str] = field(default_factory=set)
-    visuals: set[str] = field(default_factory=set)
-    extra_entries: dict[FieldTarget, set[str]] = field(default_factory=dict)
-    untensored: set[str] = field(default_factory=set)
-    extra_graphs: set[str] = field(default_factory=set)
-    extra_lexical: set[str] = field(default_factory=set)
-    extra_visuals: set[str] = field(default_factory=set)
-    vocabularies: bool = False
-    whole_graphs: bool = False
-    whole_vectors: bool = False
-    whole_lexical: bool = False
+Repair = Callable[[IndexWriter], None]
+"""Removes what is superfluous or damaged, and unmarks what must be computed again."""
 
 
-def inspect(archive: IndexStorage, report: CheckReport) -> Damage:
-    """Inspects the posts, then each part derived from them, and finally the manifest."""
-    damage = Damage()
-    _inspect_posts(archive, report, damage)
+def inspect(archive: IndexStorage, report: CheckReport) -> list[Repair]:
+    """Inspect the posts, then each part derived from them, and finally the manifest; return how to repair what was found.
+
+    A part that cannot be read is emptied.
+    """
+    damaged = set(archive.catalogue.damaged())
+    repairs = [_inspect_posts(archive, report, damaged)]
+    parts: list[tuple[str, Callable[[], Repair], Repair]] = [
+        (VECTORS, lambda: _inspect_vectors(archive, report), reset_vectors),
+        (LEXICAL, lambda: _inspect_lexical(archive, report), reset_lexical),
+    ]
     if archive.has_graphs:
-        damage.whole_graphs = _fails(GRAPHS, report, lambda: _inspect_graphs(archive, report, damage))
-    damage.whole_vectors = _fails(VECTORS, report, lambda: _inspect_vectors(archive, report, damage))
-    damage.whole_lexical = _fails(LEXICAL, report, lambda: _inspect_lexical(archive, report, damage))
-    _inspect_manifest(archive, report, damage)
-    return damage
+        parts.insert(0, (GRAPHS, lambda: _inspect_graphs(archive, report, damaged), reset_graphs))
+    for part, inspect_part, reset in parts:
+        try:
+            repairs.append(inspect_part())
+        except (InUseError, _OutOfReachError):
+            raise
+        except MathAMRError as error:
+            report.add(part, f"cannot be read: {error}")
+            repairs.append(reset)
+    return repairs + _inspect_manifest(archive, report)
 
 
-def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> bool:
-    """Return True if a part cannot be read and must be recomputed; raise if it is only busy or unreachable."""
-    try:
-        inspect_part()
-    except (InUseError, _OutOfReachError):
-        raise
-    except MathAMRError as error:
-        report.add(part, f"cannot be read: {error}")
-        return True
-    return False
-
-
-def _inspect_posts(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
-    damage.posts = set(archive.catalogue.damaged())
+def _inspect_posts(archive: IndexStorage, report: CheckReport, damaged: set[str]) -> Repair:
     report.add_each(
-        CATALOGUE, "posts are damaged; they come back when their input is indexed again", damage.posts, "lost"
+        CATALOGUE, "posts are damaged; they come back when their input is indexed again", damaged, "lost"
     )
     for stage in STAGES:
         count = archive.catalogue.count_pending(stage)
@@ -160,16 +144,23 @@ def _inspect_posts(archive: IndexStorage, report: CheckReport, damage: Damage) -
                 f"{count:,} visual classes wait for their {what}: a build or change was interrupted",
             )
 
+    def repair(writer: IndexWriter) -> None:
+        with writer.catalogue.transaction():
+            for post_id in damaged:
+                writer.catalogue.delete(post_id)
 
-def _inspect_graphs(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
+    return repair
+
+
+def _inspect_graphs(archive: IndexStorage, report: CheckReport, unreadable: set[str]) -> Repair:
     catalogue, graphs = archive.catalogue, archive.manifest.graphs
     fingerprint = parser_of(archive).fingerprint
     pending = {each.id for each in catalogue.pending("graph")}
     with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
-        damage.extra_graphs = {post_id for post_id in store.ids() if post_id not in catalogue} - pending
-        report.add_each(GRAPHS, "graphs belong to no post", damage.extra_graphs)
+        extra = {post_id for post_id in store.ids() if post_id not in catalogue} - pending
+        report.add_each(GRAPHS, "graphs belong to no post", extra)
         missing, foreign, damaged, untensored = set(), set(), set(), set()
-        for post in catalogue.every_post(without=damage.posts):
+        for post in catalogue.every_post(without=unreadable):
             if post.id in pending:
                 continue
             found = store.digest(post.id)
@@ -192,10 +183,20 @@ def _inspect_graphs(archive: IndexStorage, report: CheckReport, damage: Damage) 
     report.add_each(GRAPHS, "graphs are of another text or parser", foreign)
     report.add_each(GRAPHS, "graphs are damaged", damaged)
     report.add_each(GRAPHS, "graphs have no tensor", untensored)
-    damage.graphs, damage.untensored = missing | foreign | damaged, untensored
+
+    def repair(writer: IndexWriter) -> None:
+        bad = missing | foreign | damaged
+        with GraphStore(writer.folder / GRAPHS) as store, store.transaction():
+            for post_id in extra | bad:
+                store.delete(post_id)
+        with writer.catalogue.transaction():
+            writer.catalogue.unmark("graph", bad)
+            writer.catalogue.unmark("vectors", untensored)
+
+    return repair
 
 
-def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
+def _inspect_vectors(archive: IndexStorage, report: CheckReport) -> Repair:
     catalogue, engine = archive.catalogue, _engine(archive)
     if engine.fields != archive.manifest.model.fields:
         own = ", ".join(each.name for each in engine.fields)
@@ -213,7 +214,6 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage)
     )
     visuals = _Entries(engine, "visual", catalogue.visual_rows(), set(catalogue.stale_visuals("vectors", -1)))
     for entries in (posts, formulas, visuals):
-        damage.extra_entries[entries.of] = entries.extra
         what = "visual classes" if entries.of == "visual" else entries.of
         report.add_each(VECTORS, f"{what} have no vectors", entries.missing)
         report.add_each(
@@ -221,8 +221,17 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport, damage: Damage)
         )
         report.add_each(VECTORS, f"vectors belong to none of the {what}", entries.extra)
     lost = sorted(formulas.missing | formulas.wrong)
-    damage.vectors = posts.missing | posts.wrong | catalogue.posts_of_formulas(lost)
-    damage.visual_vectors = visuals.missing | visuals.wrong
+    of_formulas = catalogue.posts_of_formulas(lost)
+
+    def repair(writer: IndexWriter) -> None:
+        for entries in (posts, formulas, visuals):
+            writer.engine.delete(entries.of, sorted(entries.extra))
+        writer.engine.flush()
+        with writer.catalogue.transaction():
+            writer.catalogue.unmark("vectors", posts.missing | posts.wrong | of_formulas)
+            writer.catalogue.unmark_visuals("vectors", visuals.missing | visuals.wrong)
+
+    return repair
 
 
 class _Entries:
@@ -251,28 +260,35 @@ def _engine(archive: IndexStorage) -> Engine:
         raise
 
 
-def _inspect_lexical(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
+def _inspect_lexical(archive: IndexStorage, report: CheckReport) -> Repair:
     catalogue, lexical = archive.catalogue, archive.lexical
     words = lexical.verify()
     if words:
         raise MathAMRError("; ".join(words))
     pending = {each.id for each in catalogue.pending("lexical")}
-    posts, entries = set(catalogue.ids()), set(lexical.posts.ids())
-    damage.lexical, damage.extra_lexical = posts - entries - pending, entries - posts - pending
+    posts, entries = set(catalogue.ids()) - pending, set(lexical.posts.ids()) - pending
     stale = set(catalogue.stale_visuals("lexical", -1))
-    visuals, known = set(catalogue.visual_keys()), set(lexical.formulas.ids())
-    damage.visuals, damage.extra_visuals = visuals - known - stale, known - visuals - stale
-    report.add_each(LEXICAL, "posts have no entry", damage.lexical)
-    report.add_each(LEXICAL, "entries belong to no post", damage.extra_lexical)
-    report.add_each(LEXICAL, "visual classes have no entry", damage.visuals)
-    report.add_each(LEXICAL, "entries belong to no visual class", damage.extra_visuals)
+    visuals, known = set(catalogue.visual_keys()) - stale, set(lexical.formulas.ids()) - stale
+    report.add_each(LEXICAL, "posts have no entry", posts - entries)
+    report.add_each(LEXICAL, "entries belong to no post", entries - posts)
+    report.add_each(LEXICAL, "visual classes have no entry", visuals - known)
+    report.add_each(LEXICAL, "entries belong to no visual class", known - visuals)
+
+    def repair(writer: IndexWriter) -> None:
+        writer.lexical.posts.update([], sorted(entries - posts))
+        writer.lexical.formulas.update([], sorted(known - visuals))
+        with writer.catalogue.transaction():
+            writer.catalogue.unmark("lexical", posts - entries)
+            writer.catalogue.unmark_visuals("lexical", visuals - known)
+
+    return repair
 
 
-def _inspect_manifest(archive: IndexStorage, report: CheckReport, damage: Damage) -> None:
+def _inspect_manifest(archive: IndexStorage, report: CheckReport) -> list[Repair]:
     manifest, catalogue = archive.manifest, archive.catalogue
     if not manifest.finished:
         report.add(MANIFEST, "the index was never finished")
-        return
+        return []
     if manifest.revision == catalogue.revision:
         if manifest.checksums.get("posts") != catalogue.checksum():
             report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
@@ -285,8 +301,10 @@ def _inspect_manifest(archive: IndexStorage, report: CheckReport, damage: Damage
         _ = archive.system
     except MathAMRError as error:
         report.add(MANIFEST, f"queries cannot be answered: {error}", "lost")
+    repairs: list[Repair] = []
     for name in FIXED_FILES if "tensor" in archive.needs else ():
         path = archive.folder / name
         if not path.is_file() or file_hash(path) != manifest.checksums.get(name):
-            damage.vocabularies = True
+            repairs = [reset_vectors]  # they are numbered by the vocabularies that the model brings
             report.add(GRAPHS, f"{path.name} is missing or damaged")
+    return repairs

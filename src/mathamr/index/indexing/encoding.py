@@ -7,7 +7,7 @@ it does not matter where it runs. On a GPU the workers cut posts into word piece
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -91,18 +91,6 @@ class Derived:
         return Derived(
             self.made_of, self.payload, self.tagged_by, self.formulas, encoded, self.graph, self.tensor
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """Vectors that were computed before: posts by their content as it is stored, visual classes by the digests of formulas."""
-
-    posts: Mapping[bytes, Derived] = field(default_factory=dict)
-    visuals: Mapping[bytes, Mapping[str, Vectors]] = field(default_factory=dict)
-
-
-NOTHING = Prepared()
-"""No vectors."""
 
 
 def derive(
@@ -257,9 +245,13 @@ class Encoders(Closing):
     """Computes vectors for an index that is being built; a context manager."""
 
     def __init__(
-        self, archive: IndexStorage, pool: BuildPool, count: int, prepared: Prepared = NOTHING
+        self,
+        archive: IndexStorage,
+        pool: BuildPool,
+        count: int,
+        prepared: Mapping[bytes, Derived] | None = None,
     ) -> None:
-        self._archive, self._prepared = archive, prepared
+        self._archive, self._prepared = archive, prepared or {}
         self._workers: Pool | None = None
         self._cuts_apart = False
         backend = archive.manifest.model.text_backend
@@ -281,9 +273,9 @@ class Encoders(Closing):
 
     def derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
         """Yield what is derived from posts, in order; `Lost` for a post over which every process was lost."""
-        if self._prepared.posts:
+        if self._prepared:
             materials = list(materials)
-            known = [self._prepared.posts.get(each.packed) for each in materials]
+            known = [self._prepared.get(each.packed) for each in materials]
             rest = self._derive(each for each, own in zip(materials, known, strict=True) if own is None)
             for own in known:
                 yield own or next(rest)
@@ -338,14 +330,6 @@ class Encoders(Closing):
 
     def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         """Yield the vectors of visual classes, in order."""
-        prepared = {key: self._prepared.visuals.get(source_digest(*read)) for key, read in visuals}
-        encoded = self._encode_visuals([each for each in visuals if prepared[each[0]] is None])
-        for key, _ in visuals:
-            rows = prepared[key]
-            yield next(encoded) if rows is None else rows
-        yield from encoded  # there is no more, but a generator that is left early ends its processes
-
-    def _encode_visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         if self._workers is None or self._cuts_apart:
             yield from encode_visuals(self._archive.system, visuals)
             return

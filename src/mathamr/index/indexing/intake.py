@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
@@ -36,6 +36,7 @@ from mathamr.index.indexing.reading import (
     reading_version,
     reads_by_file,
 )
+from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.format import FORMATS, Collection
@@ -79,16 +80,6 @@ class IntakeCounts:
         return self.new + self.changed + self.unchanged
 
 
-class Words(Protocol):
-    """Writes the words of posts that were just stored."""
-
-    def write(
-        self, stored: Sequence[tuple[int, AnalysedPost]], new: set[str], represented: dict[str, str | None]
-    ) -> None:
-        """Write the words of posts with these numbers, and mark them in the catalogue."""
-        ...
-
-
 def input_record(
     path: Path, format: str | None = None, beside: Iterable[Path] = (), exclude: Iterable[str] = ()
 ) -> InputRecord:
@@ -114,7 +105,7 @@ def take_in(
     report: Report,
     pool: BuildPool,
     progress: Progress | None = None,
-    words: Words | None = None,
+    words: WordWriter | None = None,
 ) -> None:
     """Bring the catalogue up to date with the input; if it is killed, part of the changes are stored.
 
@@ -146,7 +137,7 @@ class _Intake:
         report: Report,
         pool: BuildPool,
         progress: Progress | None,
-        words: Words | None,
+        words: WordWriter | None,
     ) -> None:
         self._catalogue, self._source, self._record = catalogue, record.path, record
         self._counts, self._report, self._pool, self._words = counts, report, pool, words

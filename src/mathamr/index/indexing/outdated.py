@@ -79,6 +79,13 @@ def reset_vectors(archive: IndexWriter) -> None:
     remove(archive.folder / VECTORS)
 
 
+def reset_graphs(archive: IndexWriter) -> None:
+    """Remove all graphs."""
+    remove(archive.folder / GRAPHS)
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("graph")
+
+
 def reset_lexical(archive: IndexWriter) -> None:
     """Remove all lexical entries."""
     catalogue = archive.catalogue

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -26,11 +26,9 @@ from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.indexing.duplicates import take_over
 from mathamr.index.indexing.encoding import (
-    NOTHING,
     Derived,
     Encoders,
     Material,
-    Prepared,
     graph_input,
     parser_of,
     source_digest,
@@ -113,9 +111,9 @@ class IndexStages:
         *,
         pool: BuildPool | None = None,
         log: BuildLog | None = None,
-        prepared: Prepared = NOTHING,
+        prepared: Mapping[bytes, Derived] | None = None,
     ) -> BuildLog:
-        """Bring all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
+        """Bring all parts up to date with the catalogue; `prepared` need not be derived again."""
         log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
-from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
@@ -23,22 +22,11 @@ from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.encoding import (
-    NOTHING,
-    Derived,
-    GuardedWork,
-    Material,
-    Prepared,
-    ReadFormula,
-    derive,
-    encode_visuals,
-    source_digest,
-)
+from mathamr.index.indexing.encoding import Derived, GuardedWork, Material, derive
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage, check_finished
 from mathamr.posts.post import Post
-from mathamr.systems.vectors import Vectors
 
 OWN_INPUT = ""
 """The input of posts that do not come from a file; only `delete` removes them."""
@@ -172,9 +160,9 @@ class IndexWriter(IndexStorage):
         *,
         pool: BuildPool | None = None,
         log: BuildLog | None = None,
-        prepared: Prepared = NOTHING,
+        prepared: Mapping[bytes, Derived] | None = None,
     ) -> BuildLog:
-        """Brings all parts up to date with the catalogue; `prepared` are vectors that need not be computed again."""
+        """Bring all parts up to date with the catalogue; `prepared` need not be derived again (see `prepare`)."""
         with self._writing:
             return self.stages.update_parts(pool=pool, log=log, prepared=prepared)
 
@@ -197,37 +185,17 @@ class IndexWriter(IndexStorage):
             update_manifest(self)
 
 
-VISUALS = 8
-"""Visual classes that are encoded at a time; a query waits for so many at most."""
-
-
-def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> Prepared:
-    """Encode new posts and new visual classes without holding up queries for long."""
+def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> dict[bytes, Derived]:
+    """Encode new posts without holding up queries for long; return what is derived from them, by their packed content."""
+    if all(each.of == "visual" for each in archive.manifest.model.fields):
+        return {}
     read = [unpacked(post.row.packed) for post in posts]
     known = archive.catalogue.known_meanings(read)
-    targets = {each.of for each in archive.manifest.model.fields}
     derived: dict[bytes, Derived] = {}
     for post, analysed in zip(read, posts, strict=True):
-        if targets & {"posts", "formulas"} and post.id not in known:
+        if post.id not in known:
             material = Material(analysed.row.packed, analysed.row.passage)
             graphs = GuardedWork(archive) if archive.has_graphs else None  # the process has made it already
             with archive.encoding.yielding():
                 (derived[material.packed],) = derive(archive.system, [material], graphs)
-    visuals = [post.row.visuals for post in posts]
-    return Prepared(derived, _visuals(archive, read, visuals) if "visual" in targets else {})
-
-
-def _visuals(
-    archive: IndexStorage, posts: Sequence[Post], visuals: Sequence[Sequence[str]]
-) -> dict[bytes, Mapping[str, Vectors]]:
-    first: dict[str, ReadFormula] = {}
-    for post, keys in zip(posts, visuals, strict=True):
-        for formula, key in zip(post.formulas, keys, strict=True):
-            first.setdefault(key, (formula, post.macros))
-    known = archive.catalogue.visuals(list(first))
-    encoded: dict[bytes, Mapping[str, Vectors]] = {}
-    for batch in batches(((key, read) for key, read in first.items() if key not in known), VISUALS):
-        with archive.encoding.yielding():
-            for (_, read), rows in zip(batch, encode_visuals(archive.system, batch), strict=True):
-                encoded[source_digest(*read)] = rows
-    return encoded
+    return derived
