@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.core.batches import batches
-from mathamr.index.admin.inventory import size_on_disk
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.lexical.bags import Bag, PostBags
 from mathamr.index.lexical.lexicalindex import POSTS as WEIGHTING
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import post_terms
+from mathamr.index.storage import size_on_disk
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts

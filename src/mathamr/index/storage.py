@@ -491,3 +491,10 @@ def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
             f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"
             f" {fingerprint}; make them again with: mathamr index --out {folder} --rebuild"
         )
+
+
+def size_on_disk(path: Path) -> int:
+    """Return the bytes of a file and its auxiliary SQLite files, or of all files in a folder."""
+    if path.is_dir():
+        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+    return sum(each.stat().st_size for each in path.parent.glob(path.name + "*"))

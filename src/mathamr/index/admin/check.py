@@ -19,7 +19,6 @@ from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.inspection import CheckReport, Repair, inspect
-from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, SCHEMA, Catalogue, digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing.analysis import Unusable
@@ -31,7 +30,7 @@ from mathamr.index.indexing.outdated import reset_outdated
 from mathamr.index.indexing.reading import analysed
 from mathamr.index.indexing.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
-from mathamr.index.storage import IndexStorage
+from mathamr.index.storage import IndexStorage, size_on_disk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
@@ -189,7 +188,7 @@ def _repair(archive: IndexWriter, repairs: list[Repair], report: CheckReport, op
     reset_outdated(archive)
     with BuildPool(options.workers) as pool:
         archive.update_parts(pool=pool, log=BuildLog(show=options.show_progress))
-    update_manifest(archive)
+    archive.update_manifest()
     for problem in report.problems:
         if problem.outcome == "found":
             problem.outcome = "mended"

@@ -14,13 +14,12 @@ from mathamr.core.integrity import file_hash
 from mathamr.core.storage.writerlock import InUseError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.indexing.encoding import parser_of
 from mathamr.index.indexing.outdated import reset_graphs, reset_lexical, reset_vectors
-from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.indexing.writer import FIXED_FILES, IndexWriter
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, IndexStorage
 from mathamr.systems.field import FieldTarget

@@ -15,7 +15,6 @@ from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
-from mathamr.index.admin.inventory import size_on_disk, update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
@@ -40,6 +39,7 @@ from mathamr.index.storage import (
     check_parser,
     needs_graphs,
     recorded_model,
+    size_on_disk,
 )
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -365,7 +365,7 @@ def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
     remaining = tuple(record for path, record in records.items() if counted[path] or record in inputs)
     now = archive.manifest
     if (now.finished, now.revision, now.inputs) != (True, archive.catalogue.revision, remaining):
-        update_manifest(archive, replace(now, inputs=remaining))
+        archive.update_manifest(replace(now, inputs=remaining))
 
 
 def peak_memory() -> int:

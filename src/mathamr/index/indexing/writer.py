@@ -8,15 +8,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import file_hash
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.index.admin.inventory import update_manifest
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
@@ -30,6 +31,8 @@ from mathamr.posts.post import Post
 
 OWN_INPUT = ""
 """The input of posts that do not come from a file; only `delete` removes them."""
+FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
+"""The files of an index that change only with its model."""
 _RESERVE = 8 << 20
 """Bytes that must be free on the disk before a change, so that a failed change can be undone."""
 _ROOM = 30
@@ -182,7 +185,33 @@ class IndexWriter(IndexStorage):
         """Update the manifest after single changes."""
         is_behind = self.manifest.revision != self.catalogue.revision
         if self.manifest.finished and is_behind and self.catalogue.settled:
-            update_manifest(self)
+            self.update_manifest()
+
+    def update_manifest(self, manifest: Manifest | None = None) -> None:
+        """Update the counts and checksums of the manifest (or of the one that is passed), and store a copy in the catalogue."""
+        catalogue = self.catalogue
+        counts = {
+            "posts": len(catalogue),
+            **{f"{kind}s": count for kind, count in sorted(catalogue.kinds().items())},
+            "formulas": catalogue.count_formulas(),
+            "visual_classes": self.lexical.formulas.count(),
+            **{f"{field.name} vectors": self.engine[field.name].count() for field in self.engine.fields},
+            "unfiled": catalogue.inputs()[""],
+        }
+        checksums = {"posts": catalogue.checksum()}
+        for name in FIXED_FILES:
+            if (self.folder / name).is_file():
+                checksums[name] = file_hash(self.folder / name)
+        stock = replace(
+            manifest or self.manifest,
+            finished=True,
+            revision=catalogue.revision,
+            counts=counts,
+            checksums=checksums,
+        )
+        with catalogue.transaction():
+            catalogue.set_meta("manifest", stock.to_json())
+        self.manifest = stock.write(self.folder)
 
 
 def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> dict[bytes, Derived]:

@@ -7,6 +7,7 @@ Graphs (HNSW) are built over half precision, also for a field of one row, whose 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -20,9 +21,16 @@ from mathamr.index.engines.engine import check_writable
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, best_rows, checked, unit_query
 from mathamr.index.engines.maxsim import BestRows, maxsim, products
 from mathamr.index.engines.nearestfield import NearestField
-from mathamr.index.engines.postgres import copying
-from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
 from mathamr.index.engines.postgres.connections import PostgresConnections
+from mathamr.index.engines.postgres.values import (
+    conditions_of,
+    escaped,
+    floats,
+    having,
+    know_vectors,
+    shown,
+    unescaped,
+)
 from mathamr.index.scored import check_k
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
@@ -157,41 +165,36 @@ class PostgresTable:
     def _put(self, connection: Connection, entries: Sequence[Entry]) -> None:
         from psycopg import sql
 
-        names = sql.SQL(", ").join(sql.Identifier(name) for name, _ in self._types())
+        types = dict(self._types())
+        names = sql.SQL(", ").join(map(sql.Identifier, types))
         copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(self.name, names)
+        know_vectors(connection)
         for batch in batches(entries, BATCH):
             self._forget(connection, [entry.id for entry in batch])
             with connection.cursor().copy(copy) as rows:
-                rows.write(b"".join((copying.HEAD, *map(copying.copied, self._cells(batch)), copying.END)))
+                rows.set_types([re.sub(r"[( ](?!precision).*", "", kind) for kind in types.values()])
+                for entry in batch:
+                    rows.write_row(list(self._cells(entry)))
 
-    def _cells(self, entries: Sequence[Entry]) -> Iterator[list[bytes | None]]:
-        """Yield the cells of entries, in the order of the columns."""
-        for entry in entries:
-            about = entry.payload
-            cells = [
-                key(entry.id),
-                copying.text(entry.id),
-                copying.text(about.kind),
-                copying.texts(about.tags),
-                None if about.date is None else copying.text(about.date),
-                copying.real(about.time),
-                copying.number(about.score),
-                copying.text(about.source),
-                copying.text(about.post),
-                copying.text(about.visual),
-            ]
-            for field in self.fields:
-                rows = entry.rows.get(field.name)
-                if rows is None:
-                    cells += [None, None, None]
-                else:
-                    numbers = rows.vectors.astype("<f4", copy=False)
-                    cells += [
-                        numbers.tobytes() if field.many else copying.vector(numbers[0]),
-                        rows.levels.astype(np.int8).tobytes(),
-                        copying.texts(rows.references),
-                    ]
-            yield cells
+    def _cells(self, entry: Entry) -> Iterator[Any]:
+        """Yield the cells of an entry, in the order of the columns."""
+        about = entry.payload
+        yield key(entry.id)
+        yield escaped(entry.id)
+        yield escaped(about.kind)
+        yield list(map(escaped, about.tags))
+        yield None if about.date is None else escaped(about.date)
+        yield about.time
+        yield about.score
+        yield from map(escaped, (about.source, about.post, about.visual))
+        for field in self.fields:
+            rows = entry.rows.get(field.name)
+            if rows is None:
+                yield from (None, None, None)
+            else:
+                yield rows.vectors.astype("<f4", copy=False).tobytes() if field.many else rows.vectors[0]
+                yield rows.levels.astype(np.int8).tobytes()
+                yield list(map(escaped, rows.references))
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
@@ -223,7 +226,7 @@ class PostgresTable:
         )
         last = b""
         while rows := self._rows("list", query_sql, [last]):
-            yield from (copying.unescaped(row[1]) for row in rows)
+            yield from (unescaped(row[1]) for row in rows)
             last = bytes(rows[-1][0])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
@@ -238,14 +241,14 @@ class PostgresTable:
             for name, kind, tags, date, score, source, post, visual in self._rows(
                 "read", query_sql, [list(map(key, batch))]
             ):
-                found[copying.unescaped(name)] = Payload(
-                    kind=copying.unescaped(kind),
-                    tags=tuple(map(copying.unescaped, tags)),
-                    date=None if date is None else copying.unescaped(date),
+                found[unescaped(name)] = Payload(
+                    kind=unescaped(kind),
+                    tags=tuple(map(unescaped, tags)),
+                    date=None if date is None else unescaped(date),
                     score=score,
-                    source=copying.unescaped(source),
-                    post=copying.unescaped(post),
-                    visual=copying.unescaped(visual),
+                    source=unescaped(source),
+                    post=unescaped(post),
+                    visual=unescaped(visual),
                 )
         return found
 
@@ -264,9 +267,9 @@ class PostgresTable:
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
             for name, vectors, levels, references in self._rows("read", query_sql, [list(map(key, batch))]):
-                rows = copying.floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
-                found[copying.unescaped(name)] = Vectors(
-                    rows, np.frombuffer(levels, np.int8), tuple(map(copying.unescaped, references))
+                rows = floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
+                found[unescaped(name)] = Vectors(
+                    rows, np.frombuffer(levels, np.int8), tuple(map(unescaped, references))
                 )
         return found
 
@@ -328,7 +331,7 @@ class PostgresTable:
         def work(connection: Connection) -> list[tuple[str, float]]:
             if graphed is not None:
                 self._look_closely(connection, limit)
-            return [(copying.unescaped(row[0]), row[1]) for row in connection.execute(query_sql, values)]
+            return [(unescaped(row[0]), row[1]) for row in connection.execute(query_sql, values)]
 
         found = self._connections.read(f"search {self.of}", work)
         return sorted(found, key=lambda each: -each[1])
@@ -351,7 +354,7 @@ class PostgresTable:
                 names, scores = _best(names, scores, limit)
         names, scores = _best(names, scores, limit)
         order = np.argsort(-scores, kind="stable")
-        return [(copying.unescaped(names[row]), float(scores[row])) for row in order.tolist()]
+        return [(unescaped(names[row]), float(scores[row])) for row in order.tolist()]
 
     def nearest_rows(
         self, query: FloatArray, field: Field, k: int, where: Filter | None
@@ -379,13 +382,13 @@ class PostgresTable:
         names, firsts, found = self._connections.read(f"search {self.of}", work)
         first = np.array(firsts, np.int64)
         places = [np.searchsorted(first, numbers, side="right") - 1 for numbers, _ in found]
-        wanted = {copying.unescaped(names[place]) for own in places for place in own.tolist()}
+        wanted = {unescaped(names[place]) for own in places for place in own.tolist()}
         known = self.fetch(sorted(wanted), field)
         return [
             [
                 ScoredRow(name, row, known[name].references[row], score)
                 for name, row, score in zip(
-                    (copying.unescaped(names[place]) for place in own.tolist()),
+                    (unescaped(names[place]) for place in own.tolist()),
                     (numbers - first[own]).tolist(),
                     scores.tolist(),
                     strict=True,
@@ -425,7 +428,7 @@ def _scanned(
         while rows := cursor.fetchmany(BATCH):
             cells = [row[1] for row in rows]
             counts = np.array([len(cell) for cell in cells]) // (4 * size)
-            yield [row[0] for row in rows], copying.floats(b"".join(cells), size), np.cumsum(counts) - counts
+            yield [row[0] for row in rows], floats(b"".join(cells), size), np.cumsum(counts) - counts
 
 
 def _best(names: list[str], scores: FloatArray, limit: int) -> tuple[list[str], FloatArray]:
