@@ -77,10 +77,10 @@ def test_a_search_is_exact_unless_it_need_not_be_or_vectors_are_on_a_server(
     search = FlatField.search_maxsim
 
     def noted(
-        self: FlatField, vectors: FloatArray, k: int, where: Filter | None, exact: bool
+        self: FlatField, vectors: FloatArray, k: int, where: Filter | None, *, exact: bool
     ) -> list[Scored]:
         asked.append(exact)
-        return search(self, vectors, k, where, exact)
+        return search(self, vectors, k, where, exact=exact)
 
     monkeypatch.setattr(FlatField, "search_maxsim", noted)
     for remote, wanted in ((False, [True, True, False]), (True, [False, True, False])):

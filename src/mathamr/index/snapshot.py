@@ -168,10 +168,10 @@ def take_snapshot(
         except BaseException:
             catalogue.close()
             ready, same = complete or words, live.revision == catalogue.pinned
-            if same and _is_ready(live, words) == ready and (ready or not holder_of(folder)):
+            if same and _is_ready(live, words=words) == ready and (ready or not holder_of(folder)):
                 raise
             continue  # a writer changed the parts while they were opened
-        still = live.revision == found.revision and _is_ready(live, words)
+        still = live.revision == found.revision and _is_ready(live, words=words)
         if still or (before is None and not complete and not words):
             return found
         found.close()
@@ -180,7 +180,7 @@ def take_snapshot(
     raise MathAMRError(f"the index {folder} is being changed again and again; try later")
 
 
-def _is_ready(catalogue: Catalogue, words: bool) -> bool:
+def _is_ready(catalogue: Catalogue, *, words: bool) -> bool:
     """Return True if all parts are up to date, or those that a search by words needs."""
     return catalogue.has_words if words else catalogue.settled
 

@@ -124,9 +124,9 @@ class FormulaRanker(Ranker):
         def search(k: int, where: Filter | None) -> Sequence[Scored]:
             match leaf:
                 case Nearest():
-                    return field.search(vectors[0], k, where, options.exact)
+                    return field.search(vectors[0], k, where, exact=options.exact)
                 case MaxSim():
-                    return field.search_maxsim(vectors, k, where, options.exact)
+                    return field.search_maxsim(vectors, k, where, exact=options.exact)
                 case NearestRows(rows=rows):
                     # Visual classes are filtered after the search, so fetch as many as may be needed.
                     return of_rows(

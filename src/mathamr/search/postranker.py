@@ -89,9 +89,9 @@ class PostRanker(Ranker):
         vectors = self.context.rows(field.field).vectors
         match leaf:
             case Nearest():
-                return field.search(vectors[0], options.depth, options.where, options.exact)
+                return field.search(vectors[0], options.depth, options.where, exact=options.exact)
             case MaxSim():
-                return field.search_maxsim(vectors, options.depth, options.where, options.exact)
+                return field.search_maxsim(vectors, options.depth, options.where, exact=options.exact)
             case NearestRows(rows=rows):
                 return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
 

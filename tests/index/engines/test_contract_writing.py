@@ -245,7 +245,7 @@ def test_approximate_search_gives_true_scores(engine: Engine) -> None:
     assert [hit.score for hit in found] == pytest.approx([scores[hit.id] for hit in found], abs=2e-6)
     if engine.name == "flat":
         same(found, naive_search(posts, "parts", query, 10))
-    rows = engine["parts"].search_rows(query, 10, exact=False)
+    rows = engine["parts"].search_rows(query, 10)
     for row, wanted in zip(rows, query, strict=True):
         assert len(row) == 10
         vectors = engine["parts"].fetch([each.id for each in row])

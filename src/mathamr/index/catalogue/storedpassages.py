@@ -139,7 +139,7 @@ class StoredPassages(Database):
         found = ((post_id, _read(blob)) for post_id, rules, blob in rows if in_force(rules))
         return {post_id: read for post_id, read in found if read is not None}
 
-    def keep_passages(self, on_progress: Callable[[int], None] = lambda count: None) -> int:
+    def keep_passages(self, on_progress: Callable[[int], None] = lambda _: None) -> int:
         """Compute missing and outdated previews; return how many there were.
 
         Posts are stored with their previews, so this is for posts that an earlier version stored, or that were read by other rules.

@@ -70,21 +70,19 @@ class FieldReader(Protocol):
         ...
 
     def search(
-        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self, vector: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k entries with the highest cosine of their row; of many rows the best counts."""
         ...
 
     def search_maxsim(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
         ...
 
-    def search_rows(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[list[ScoredRow]]:
-        """Return for each row of the query the k stored rows with the highest cosine, of any entries."""
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
+        """Return for each row of the query the k stored rows with the highest cosine, of any entries, exactly."""
         ...
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
@@ -325,9 +323,9 @@ def read_options(options_type: type[Options], engine: str, options: Mapping[str,
     return options_type(**values)
 
 
-def check_writable(writable: bool) -> None:
-    """Raise an error if an engine was opened for reading."""
-    if not writable:
+def check_writable(store: Any) -> None:
+    """Raise an error if a store of an engine was opened for reading."""
+    if not store.writable:
         raise MathAMRError("the engine was opened for reading only")
 
 

@@ -67,21 +67,19 @@ class NearestField:
         return self._collection.fetch(ids, self.field)
 
     def search(
-        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self, vector: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)[None]
-        return best(*self._nearest(query, check_k(k), where, exact), k)
+        return best(*self._nearest(query, check_k(k), where, exact=exact), k)
 
     def search_maxsim(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k best entries by MaxSim."""
-        return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact), k)
+        return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact=exact), k)
 
-    def search_rows(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[list[ScoredRow]]:
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
         """Return for each row of the query the k nearest rows.
 
         They are among the rows of the k entries whose best row is nearest, and of those that tie with the last.
@@ -89,7 +87,7 @@ class NearestField:
         check_k(k)
         found = []
         for row in unit_query(vectors, self.field.size):
-            ids, _ = self._nearest(row[None], k, where, exact)
+            ids, _ = self._nearest(row[None], k, where)
             found.append(
                 best_rows(
                     [
@@ -120,7 +118,7 @@ class NearestField:
         return (query, len(query)) if self.field.many else (np.asarray(query.mean(axis=0)), 1)
 
     def _nearest(
-        self, query: FloatArray, k: int, where: Filter | None, exact: bool
+        self, query: FloatArray, k: int, where: Filter | None, *, exact: bool = True
     ) -> tuple[list[str], list[float]]:
         """Return the k best; requests more results while the first one beyond k may tie with the last of them."""
         reduced, rows = self._reduced(query)

@@ -152,7 +152,7 @@ def build_index(
         for path, record in inputs:  # an input without posts raises an error before a folder is created
             read_posts(path, Report(), record.format, options.beside, record.exclude)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
-    with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
+    with pool or _pool(options) as pool, _opened(out, options, has_inputs=bool(inputs)) as archive:
         words = WordWriter(archive, log)
         for place, (path, record) in enumerate(inputs):
             report = Report()
@@ -163,7 +163,7 @@ def build_index(
         archive.encodes_few = archive.catalogue.count_vectors_waiting() <= FEW
         archive.update_parts(pool=pool, log=log)
         with log.stage("sentences") as progress:
-            archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
+            archive.catalogue.keep_passages(progress.advance if progress else lambda _: None)
         with log.stage("optimize", "fields"):
             if not archive.manifest.finished or log.posts["lexical"] >= MANY:
                 archive.lexical.optimize()
@@ -211,7 +211,7 @@ def _with_exclusions(
     ]
 
 
-def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:
+def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWriter:
     """Open the index in the folder for writing, with the model, engine and parser that the options select."""
     if not (out / MANIFEST).exists():
         if not has_inputs:

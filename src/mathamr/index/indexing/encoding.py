@@ -389,10 +389,10 @@ def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
 def encode_visuals(system: System, visuals: Sequence[tuple[str, ReadFormula]]) -> list[Mapping[str, Vectors]]:
     """Return the vectors of visual classes, each given with one of its formulas."""
     needs_trees = "trees" in system.needs
-    return list(system.encode_visuals(visual_formula(*each, needs_trees) for each in visuals))
+    return list(system.encode_visuals(visual_formula(*each, needs_trees=needs_trees) for each in visuals))
 
 
-def visual_formula(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
+def visual_formula(key: str, read: ReadFormula, *, needs_trees: bool) -> VisualFormula:
     """Return a visual class with the trees of one of its formulas, if the system needs them."""
     opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
     return VisualFormula(key=key, formula=read[0], opt=opt, slt=slt)

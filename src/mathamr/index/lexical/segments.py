@@ -152,9 +152,9 @@ class Change:
         self._parts.append(_all_alive(Segment.write(self._new("segment"), list(entries.items()))))
         self.is_empty = False
 
-    def publish(self, everything: bool = False) -> Segments:
+    def publish(self, *, everything: bool = False) -> Segments:
         """Make the change the state of the folder atomically; `everything` merges all segments but those that are large enough."""
-        self._merge(everything)
+        self._merge(everything=everything)
         rows = []
         for segment, alive in self._parts:
             name = None
@@ -167,7 +167,7 @@ class Change:
         segment_list(self._folder).replace(head)
         return Segments(tuple(self._parts), self._generation)
 
-    def _merge(self, everything: bool) -> None:
+    def _merge(self, *, everything: bool) -> None:
         """Merge the last segments as `merge_start` says.
 
         A segment in which most entries are deleted is rewritten without them.

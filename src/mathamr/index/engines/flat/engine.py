@@ -65,7 +65,7 @@ class FlatEngine(Engine):
         return read_options(FlatOptions, cls.name, options)
 
     @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:
+    def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:  # noqa: ARG003
         """Return the engine in a folder; a new one has no list of segments yet."""
         return cls(folder, read_only=read_only)
 
@@ -87,7 +87,7 @@ class FlatEngine(Engine):
         with ExitStack() as locks:
             for entries in self.stores.values():
                 locks.enter_context(entries.lock)
-            plans = {of: _plan(entries, everything) for of, entries in self.stores.items()}
+            plans = {of: _plan(entries, everything=everything) for of, entries in self.stores.items()}
             if not any(plan.changed for plan in plans.values()):
                 return
             written = {
@@ -143,7 +143,7 @@ class _Plan:
     changed: bool
 
 
-def _plan(entries: FlatEntries, everything: bool) -> _Plan:
+def _plan(entries: FlatEntries, *, everything: bool) -> _Plan:
     """Decides which segments stay and which are merged with the buffered entries: those that are not much larger."""
     keep, merge = list(entries.stored), []
     waiting = entries.view().waiting

@@ -79,7 +79,7 @@ class FlatEntries:
         writable: bool,
     ) -> None:
         self.of, self.fields, self.options = of, fields, options
-        self._writable = writable
+        self.writable = writable
         self.stored = stored
         self.waiting: dict[str, Entry] = {}
         self._view: _View | None = None
@@ -87,7 +87,7 @@ class FlatEntries:
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        check_writable(self._writable)
+        check_writable(self)
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         with self.lock:
             self._bury(accepted)
@@ -96,7 +96,7 @@ class FlatEntries:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        check_writable(self._writable)
+        check_writable(self)
         gone = list(ids)
         with self.lock:
             self._bury(gone)
@@ -203,14 +203,24 @@ class FlatField:
         }
 
     def search(
-        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self,
+        vector: FloatArray,
+        k: int,
+        where: Filter | None = None,
+        *,
+        exact: bool = True,  # noqa: ARG002
     ) -> Sequence[Scored]:
         """Return the k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)
         return self._merge(lambda rows, passing: rows.search(query, check_k(k), passing), k, where)
 
     def search_maxsim(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self,
+        vectors: FloatArray,
+        k: int,
+        where: Filter | None = None,
+        *,
+        exact: bool = True,  # noqa: ARG002
     ) -> Sequence[Scored]:
         """Return the k best entries by MaxSim."""
         query, options = unit_query(vectors, self.field.size), self._entries.options
@@ -226,7 +236,12 @@ class FlatField:
         )
 
     def search_rows(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
+        self,
+        vectors: FloatArray,
+        k: int,
+        where: Filter | None = None,
+        *,
+        exact: bool = True,  # noqa: ARG002
     ) -> list[list[ScoredRow]]:
         """Return for each row of the query the k nearest rows."""
         query = unit_query(vectors, self.field.size)

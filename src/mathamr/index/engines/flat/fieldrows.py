@@ -182,7 +182,12 @@ class SingleRows(FieldRows):
 
     @classmethod
     def arrange(
-        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
+        cls,
+        entries: IntArray,
+        vectors: AnyArray,
+        counts: IntArray,  # noqa: ARG003
+        levels: AnyArray,
+        references: RaggedArray,
     ) -> SingleRows:
         """In the order of the entries."""
         if (np.diff(entries) > 0).all():
@@ -212,7 +217,11 @@ class SingleRows(FieldRows):
         return top(*_passing(scanned(self.vectors, vector), passing), k)
 
     def search_maxsim(
-        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+        self,
+        query: FloatArray,
+        k: int,
+        passing: BoolArray | None,
+        first_pass: str,  # noqa: ARG002
     ) -> tuple[IntArray, FloatArray]:
         """By the mean of the cosines."""
         places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
@@ -238,7 +247,7 @@ class SingleRows(FieldRows):
             scores[start : start + _PIECE] = products(some, columns).mean(axis=1)
         return scores
 
-    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
+    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:  # noqa: ARG002
         """Return the arrays by name, to be written to a file."""
         return self._common() | {"vectors": self.vectors}
 

@@ -160,6 +160,6 @@ def _cores() -> int:
 
 
 @cache
-def _pool(process: int) -> ThreadPoolExecutor:
+def _pool(process: int) -> ThreadPoolExecutor:  # noqa: ARG001
     """Return the thread pool of this process; a forked process has none of its parent's threads."""
     return ThreadPoolExecutor(_cores(), thread_name_prefix="mathamr-scan")

@@ -149,7 +149,7 @@ class PostgresConnections:
                 self._drop()
             raise
 
-    def _drop(self, quietly: bool = False) -> None:
+    def _drop(self, *, quietly: bool = False) -> None:
         """Close the writer's connection; raises an error if uncommitted writes are lost."""
         lost, self._changed = self._changed, False
         if self._writer is not None:

@@ -89,7 +89,7 @@ class PostgresTable:
                 raise MathAMRError(
                     f"the field {field.name!r} has vectors of {field.size:,} numbers; Postgres takes {LARGEST:,}"
                 )
-        self.of, self.fields, self._connections, self._writable = of, fields, connections, writable
+        self.of, self.fields, self._connections, self.writable = of, fields, connections, writable
         self._ef, self._schema = ef, schema
         self.name = sql.Identifier(schema, of)
 
@@ -157,7 +157,7 @@ class PostgresTable:
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        check_writable(self._writable)
+        check_writable(self)
         accepted = list({entry.id: entry for entry in checked(entries, self.fields)}.values())
         if accepted:
             self._connections.write(f"store {self.of}", lambda connection: self._put(connection, accepted))
@@ -198,7 +198,7 @@ class PostgresTable:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        check_writable(self._writable)
+        check_writable(self)
         gone = list(ids)
         if gone:
             self._connections.write(f"delete {self.of}", lambda connection: self._forget(connection, gone))
@@ -445,12 +445,10 @@ class PostgresField(NearestField):
         super().__init__(field, table)
         self._table = table
 
-    def search_rows(
-        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[list[ScoredRow]]:
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
         """Return for each row of the query the k nearest rows."""
-        if not (exact and self.field.many):
-            return super().search_rows(vectors, k, where, exact)
+        if not self.field.many:
+            return super().search_rows(vectors, k, where)
         query = unit_query(vectors, self.field.size)
         found = self._table.nearest_rows(query, self.field, check_k(k), where)
         return [best_rows(rows, k) for rows in found]

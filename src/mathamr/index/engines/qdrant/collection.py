@@ -109,7 +109,7 @@ class QdrantCollection:
     ) -> None:
         from qdrant_client import models
 
-        self.of, self.fields, self._writable = of, fields, writable
+        self.of, self.fields, self.writable = of, fields, writable
         self._client, self._options, self._models = client, options, models
         self.there = f"{options.collection}-{of}"
 
@@ -180,7 +180,7 @@ class QdrantCollection:
 
     def upsert(self, entries: Iterable[Entry]) -> None:
         """Add or replace entries."""
-        check_writable(self._writable)
+        check_writable(self)
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
         for entry in accepted.values():
             _check_numbers(entry)
@@ -203,7 +203,7 @@ class QdrantCollection:
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
-        check_writable(self._writable)
+        check_writable(self)
         with self._reporting("delete"):
             for batch in batches(ids, BATCH):
                 self._request(self._client.delete, list(map(point_uuid, batch)), wait=True)

@@ -259,7 +259,7 @@ def _no_api_server(ray: Any) -> Iterator[None]:
     """
     services = ray._private.services
     start = services.start_api_server
-    services.start_api_server = lambda *arguments, **options: (None, None)
+    services.start_api_server = lambda *_, **__: (None, None)
     try:
         yield
     finally:
