@@ -13,7 +13,6 @@ from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
-from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.loop import train
@@ -29,7 +28,7 @@ def run(
     shard: Shard, out: Path, training: GraphTraining = SMALL, *, threads: int = 0, fresh: bool = False
 ) -> tuple[TrainingProgress, str]:
     stream = io.StringIO()
-    trainer = GraphTrainer(GraphMaterials(shard), MODEL, training, CPU)
+    trainer = GraphTrainer(shard, MODEL, training, CPU)
     resources = Resources(device=CPU, threads=threads, stream=stream)
     return train(trainer, out, resources, fresh=fresh), stream.getvalue()
 
@@ -43,7 +42,7 @@ def without_times(progress: TrainingProgress) -> list[dict[str, object]]:
 
 def test_training_learns_to_find_answers_it_has_not_seen(tmp_path: Path) -> None:
     training = replace(TRAININGS["small"], validation=0.2, epochs=4)
-    trainer = GraphTrainer(GraphMaterials(small_shard(300)), MODELS["small"], training, CPU)
+    trainer = GraphTrainer(small_shard(300), MODELS["small"], training, CPU)
     progress = train(trainer, tmp_path, Resources(device=CPU, threads=0, stream=io.StringIO()))
     first, last = progress.history[0], progress.history[-1]
     assert last["loss"] < 0.8 * first["loss"]

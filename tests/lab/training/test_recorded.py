@@ -18,7 +18,6 @@ from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.text import encoder
 from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
-from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.systems.text import trainer as texttrainer
 from mathamr_lab.systems.text.corpus import TextCorpus
@@ -41,12 +40,12 @@ RECORDED: dict[str, tuple[list[float], list[float], float]] = {
 
 def case(name: str, shard: Shard) -> GraphTrainer:
     if name == "plain":
-        return GraphTrainer(GraphMaterials(shard), MODELS["small"], SMALL, CPU)
+        return GraphTrainer(shard, MODELS["small"], SMALL, CPU)
     dropping = replace(MODELS["small"], dropout=0.1)
     if name == "dropout":
         training = replace(SMALL, beta=0.5, warmup=0.2, monitor="mrr")
-        return GraphTrainer(GraphMaterials(shard), dropping, training, CPU, half=True)
-    return GraphTrainer(GraphMaterials(shard), dropping, replace(SMALL, budget=60), CPU)
+        return GraphTrainer(shard, dropping, training, CPU, half=True)
+    return GraphTrainer(shard, dropping, replace(SMALL, budget=60), CPU)
 
 
 @pytest.mark.parametrize("name", RECORDED)

@@ -84,7 +84,7 @@ def command(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="The engine that is searched: edge, flat, postgres or qdrant; by default flat, and edge where an experiment"
+            help="The engine that is searched: flat, postgres or qdrant; by default flat, and qdrant where an experiment"
             " ranks with an approximate index."
         ),
     ] = None,

@@ -14,8 +14,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mathamr.core.configured import check_ranges
-from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import RELEVANT, Qrels
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors
@@ -84,20 +82,7 @@ class MarfPaper:
     validation: float = 0.01
 
     def __post_init__(self) -> None:
-        counts = dict.fromkeys(("context_epochs", "formula_epochs", "fusion_epochs"), (1, 1e4))
-        sizes = dict.fromkeys(
-            ("size", "formula_size", "formula_inner", "length", "formula_length"), (2, 16384)
-        )
-        few = {"formula_layers": (1, 64), "formula_heads": (1, 64), "fusion_heads": (1, 64), "most": (1, 6)}
-        others = {
-            "batch": (2, 1e5),
-            "formula_batch": (2, 1e5),
-            "pretraining": (0, 1e4),
-            "validation": (0, 0.9),
-        }
-        check_ranges(self, self.title, {**counts, **sizes, **few, **others})
-        if self.formula_size % self.formula_heads or self.size % self.fusion_heads:
-            raise MathAMRError("a size must be a multiple of its number of heads")
+        self.training("passage", "several", 0)  # its parts check their ranges
 
     def training(self, scoring: str, formulas: str, seed: int) -> MarfTraining:
         """Return the sizes and trainings of a row: how formulas are compared, and several or the longest."""

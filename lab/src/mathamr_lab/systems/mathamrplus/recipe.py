@@ -28,7 +28,6 @@ from mathamr_lab.systems.mathamrplus.configuration import (
     StageConfigurations,
     stage_configurations,
 )
-from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.training.export import export_store
 from mathamr_lab.training.loop import train
@@ -91,7 +90,7 @@ RECIPE = MathAMRPlusRecipe()
 
 def _graph(work: StageWork, found: StageConfigurations) -> StageResult:
     trainer = GraphTrainer(
-        GraphMaterials.load(work.prepared / PAIRS),
+        shards.load(work.prepared / PAIRS),
         found.model,
         found.graph,
         work.resources.device,

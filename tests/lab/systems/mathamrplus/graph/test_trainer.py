@@ -12,7 +12,6 @@ from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
-from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from tests.lab.training.contract import check_trainer
@@ -23,7 +22,7 @@ SMALL = replace(TRAININGS["small"], batch_size=8)
 
 def trainer_of(shard: Shard, training: GraphTraining, **shape: object) -> GraphTrainer:
     model = replace(MODELS["small"], **shape)  # type: ignore[arg-type]
-    return GraphTrainer(GraphMaterials(shard), model, training, CPU)
+    return GraphTrainer(shard, model, training, CPU)
 
 
 def learned(shard: Shard, training: GraphTraining, steps: int = 3, **shape: object) -> list[torch.Tensor]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from mathamr.core.arrays import IntArray
+from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.graphfolder import save_graph_folder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
-from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.validation import MEASURED, validate
 from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
@@ -34,17 +36,16 @@ class GraphTrainer:
 
     def __init__(
         self,
-        materials: GraphMaterials,
+        shard: Shard,
         model: ModelConfiguration,
         configuration: GraphTraining,
         device: torch.device,
         *,
         half: bool = False,
     ) -> None:
-        self.materials, self.configuration, self.device, self.half = materials, configuration, device, half
+        self.shard, self.configuration, self.device, self.half = shard, configuration, device, half
         self.epochs, self.patience = configuration.epochs, configuration.patience
         self.examples = configuration.batch_size
-        shard = materials.shard
         self.pairs = GraphPairs(shard, configuration)
         self.steps = len(self.plan(0))
         torch.manual_seed(configuration.seed)
@@ -83,7 +84,7 @@ class GraphTrainer:
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),
-            "materials": self.materials.fingerprint(),
+            "materials": _checksum(self.shard),
         }
 
     def plan(self, epoch: int) -> list[IntArray]:
@@ -118,7 +119,7 @@ class GraphTrainer:
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write a model folder of the graph network."""
-        shard = self.materials.shard
+        shard = self.shard
         about = {"training": self.configuration.to_json(), "pairs": len(self.pairs.train), **about}
         save_graph_folder(
             folder,
@@ -133,7 +134,7 @@ class GraphTrainer:
 
     def subject(self) -> TrainingSubject:
         """Return the graphs, the pairs, and both configurations."""
-        shard = self.materials.shard
+        shard = self.shard
         nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
         posts = max(1, len(shard))
         train, held = len(self.pairs.train), len(self.pairs.validation)
@@ -161,3 +162,11 @@ class GraphTrainer:
                 "training": self.configuration.to_json(),
             },
         )
+
+
+def _checksum(shard: Shard) -> int:
+    """Return a checksum that is equal for equal graphs and pairs."""
+    check = 0
+    for array in (*shard.columns.values(), *shard.starts.values(), np.array(shard.pairs, np.int64)):
+        check = zlib.crc32(np.ascontiguousarray(array).data, check)
+    return check
