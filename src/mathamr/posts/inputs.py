@@ -174,6 +174,23 @@ def read_text(path: Path, report: Report, largest: int | None = None) -> str | N
     return None if data is None else decode(data, report)
 
 
+def bounded_lines(
+    stream: io.BufferedReader, file: str, report: Report, largest: int, problem: str
+) -> Iterator[str]:
+    """Yield the lines of a text with their ends, each after `report.at`; of more than `largest` bytes none is read, which is a `problem`."""
+    number, too_long = 0, False
+    while raw := stream.readline(largest):
+        if not too_long:
+            number += 1
+            report.at(file, number)
+        complete = raw.endswith(b"\n") or len(raw) < largest
+        if not complete and not too_long:
+            report.skip(problem, f"a line of more than {largest >> 20} MB")
+        elif complete and not too_long:
+            yield decode(raw, report)
+        too_long = not complete
+
+
 def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Path]:
     """Yield the files under a folder in a fixed order, without indexes, links that leave the folder, and what rules leave out.
 

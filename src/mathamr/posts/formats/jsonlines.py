@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from mathamr.posts.decoding import clean_text, decode
+from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
-from mathamr.posts.inputs import Input, bare_name, display_path
+from mathamr.posts.inputs import Input, bare_name, bounded_lines, display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.postkind import KINDS, PostKind
@@ -51,20 +51,10 @@ def read_jsonlines(
 
 
 def _objects(stream: io.BufferedReader, file: str, report: Report, largest: int) -> Iterator[dict[str, Any]]:
-    number, too_long = 0, False
     report.at(file)
-    while raw := stream.readline(largest):
-        if not too_long:
-            number += 1
-            report.at(file, number)
-        complete = raw.endswith(b"\n") or len(raw) < largest
-        if not complete and not too_long:
-            report.skip("row too large", f"a line of more than {largest >> 20} MB")
-        elif complete and not too_long and raw.strip():
-            row = _object(decode(raw, report), report)
-            if row is not None:
-                yield row
-        too_long = not complete
+    for line in bounded_lines(stream, file, report, largest, "row too large"):
+        if line.strip() and (row := _object(line, report)) is not None:
+            yield row
 
 
 def _object(line: str, report: Report) -> dict[str, Any] | None:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.decoding import decode
-from mathamr.posts.inputs import STDIN, Head, Input, bare_name, display_path, head, walk
+from mathamr.posts.inputs import STDIN, Head, Input, bare_name, bounded_lines, display_path, head, walk
 from mathamr.posts.report import Report
 
 TableKind = Literal["formulas", "mathml", "links"]
@@ -95,7 +94,11 @@ def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
     A line break inside a quoted last field is kept. A line with too few columns is skipped and reported.
     """
     with Input(path, report) as stream:
-        lines = _logical_lines(_lines(io.BufferedReader(stream, 1 << 18), display_path(path), report))
+        buffered = io.BufferedReader(stream, 1 << 18)
+        lines = _logical_lines(
+            line.rstrip("\r\n")
+            for line in bounded_lines(buffered, display_path(path), report, LARGEST_LINE, "damaged table row")
+        )
         columns = columns_of(next(lines, ""))
         width = len(columns)
         for line in lines:
@@ -106,20 +109,6 @@ def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
             if '"' in line:
                 fields = [_unquote(field) if field[:1] == '"' else field for field in fields]
             yield dict(zip(columns, fields, strict=True))
-
-
-def _lines(stream: io.BufferedReader, file: str, report: Report) -> Iterator[str]:
-    number, too_long = 0, False
-    while raw := stream.readline(LARGEST_LINE):
-        if not too_long:
-            number += 1
-            report.at(file, number)
-        complete = raw.endswith(b"\n") or len(raw) < LARGEST_LINE
-        if not complete and not too_long:
-            report.skip("damaged table row", f"a line of more than {LARGEST_LINE >> 20} MB")
-        elif complete and not too_long:
-            yield decode(raw, report).rstrip("\r\n")
-        too_long = not complete
 
 
 def _logical_lines(lines: Iterator[str]) -> Iterator[str]:
