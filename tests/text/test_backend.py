@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -116,20 +117,22 @@ print(*sorted(rooms), "torch" in sys.modules)
     assert done.stdout.split() == ["core", "text", "False"]
 
 
-def test_damaged_and_foreign_folders_are_refused(folder: Path) -> None:
+@pytest.mark.parametrize("load", [load_onnx_encoder, load_text_encoder])
+def test_damaged_and_foreign_folders_are_refused(folder: Path, load: Callable[[Path], object]) -> None:
     with pytest.raises(MathAMRError, match=r"no text encoder in .*: it has no config\.json"):
-        load_onnx_encoder(folder / "none")
+        load(folder / "none")
     weights = (folder / "weights.safetensors").read_bytes()
     (folder / "weights.safetensors").write_bytes(weights[:-1] + b"\x00")
     with pytest.raises(MathAMRError, match="damaged"):
-        load_onnx_encoder(folder)
+        load(folder)
     (folder / "weights.safetensors").write_bytes(weights)
     row = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    row["transformer"]["layers"] = 3
-    (folder / "config.json").write_text(json.dumps(row), encoding="utf-8")
-    with pytest.raises(MathAMRError, match=r"layers\.2\.attention\.weight is missing"):
-        load_onnx_encoder(folder)
-    row["format"] = 9
-    (folder / "config.json").write_text(json.dumps(row), encoding="utf-8")
-    with pytest.raises(MathAMRError, match="format 9"):
-        load_onnx_encoder(folder)
+    more_layers = {**row["transformer"], "layers": 3}
+    for changed, said in (
+        ({**row, "transformer": more_layers}, r"layers\.2\.attention\.weight is missing|missing layers\.2"),
+        ({**row, "format": 9}, "format 9"),
+        ([1], "does not describe"),
+    ):
+        (folder / "config.json").write_text(json.dumps(changed), encoding="utf-8")
+        with pytest.raises(MathAMRError, match=said):
+            load(folder)
