@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from mathamr.core.listing import names
 from mathamr.systems.models import boxed, boxed_folder
 
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-STOP_WORDS = _words(
+STOP_WORDS = names(
     """
     a about after again all also am an and any are as at be because been before being both but by can cannot could
     did do does doing don't each either else ever every few for from further get give given had has have having he

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from mathamr.core.listing import names
+
 FORMULA = re.compile(r"FORMULA_[0-9]+")
 PHRASES = {
     "if and only if": "if", "iff": "if", "such that": "where", "s.t.": "where", "so that": "so",
@@ -35,11 +37,7 @@ for _phrase in sorted(PHRASES, key=lambda phrase: -len(phrase.split())):
     _BY_FIRST.setdefault(_words[0], []).append((_words, _JOINED.get(_phrase, "-".join(_words))))
 
 
-def _words_of(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-TERMS = _words_of("""
+TERMS = names("""
     adjoint algebra algebraic antiderivative asymptotic automorphism axiom bijection bijective binomial calculus
     cardinality coefficient cohomology congruence conjecture contour convergent coprime corollary cosine countable
     denominator derivative determinant differentiable divergent eigenvalue eigenvector ellipse equation exponent
@@ -50,12 +48,12 @@ TERMS = _words_of("""
 """)
 """Words that make a sentence mathematical even if it has no formula."""
 
-STRONG = TERMS | _words_of("""
+STRONG = TERMS | names("""
     banach cauchy converge dedekind diophantine diverge euler fermat fourier gauss hilbert jacobi laplace lebesgue
     riemann taylor zfc
 """)
 
-LIKELY = STRONG | _words_of("""
+LIKELY = STRONG | names("""
     arithmetic axiomatic basis bounded closed compact continuity continuous convergence convex cyclic diagonal differential dimension
     disjoint divisor finite function geometry graph infinite infinity interval inverse linear limit mathematics mod nonnegative norm
     operator positive prime probability proof prove rational recurrence scalar sequence series smooth space subspace sum symmetric topological
@@ -63,7 +61,7 @@ LIKELY = STRONG | _words_of("""
 """)
 """Words that make a sentence mathematical unless it is about biology."""
 
-NOUNS = TERMS | _words_of("""
+NOUNS = TERMS | names("""
     basis bound closure cover degree dimension distribution element factor field form
     formula function graph group hypothesis ideal image index intersection interval inverse kernel limit line map mapping
     measure multiple neighborhood neighbourhood norm notation number operator order partition plane point power product
@@ -72,7 +70,7 @@ NOUNS = TERMS | _words_of("""
 """)
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
-THINGS = _words_of("""
+THINGS = names("""
     anchor calculator compiler computer conductor controller decoder emitter encoder estimator evaluator generator guide holder
     indexer mapper monitor operator predictor printer processor regulator roller ruler scanner server terminator wrapper
 """)

@@ -13,13 +13,9 @@ from typing import NamedTuple
 from mathamr.amr.builtin.lemmas import lemma
 from mathamr.amr.builtin.mathematics import NOUNS
 from mathamr.amr.builtin.words import WordSentence
+from mathamr.core.listing import names
 
-
-def _words(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-PERSONS = _words("""
+PERSONS = names("""
     abel alembert archimedes artin atiyah banach bayes bernoulli bernstein bessel bézout bezout bolzano boole borel bourbaki brouwer
     cantor cardano cartan catalan cauchy cavalieri cayley cesàro chebyshev chern cohen conway cramer dedekind descartes
     dirichlet diophantus eisenstein eilenberg einstein erdős erdos euclid euler fatou fejér fermat fibonacci fourier fréchet
@@ -47,12 +43,12 @@ ORGANISATIONS = {
     "university": "university", "college": "university", "school": "school", "institute": "research-institute",
     "academy": "organization", "society": "organization", "press": "company", "springer": "company", "department": "organization",
 }  # fmt: skip
-CONCEPTS = _words(
+CONCEPTS = names(
     "geogebra macsyma maple math mathematica maths mathjax matlab python sage wikipedia wolfram desmos latex"
 )
 """Words with a capital, such as languages and programs, that stay concepts."""
-_NOT_TERMS = _words("proof notation solution")
-HEADS = (NOUNS - _NOT_TERMS) | _words("""
+_NOT_TERMS = names("proof notation solution")
+HEADS = (NOUNS - _NOT_TERMS) | names("""
     algorithm analysis approximation bracket class condition constant construction coordinate criterion curve decomposition delta diagram dual duality domain expansion extension fraction
     functional geometry hypothesis identity infinity integrable integration interpolation invariant iteration law mapping mean method metric model multiplier operator
     paradox polygon postulate principle problem process property pseudoinverse radical quadrature remainder rule semigroup sphere summation surface test theory
@@ -63,9 +59,9 @@ _ENDING = re.compile(
     r"(?:ian|ean|ism|ic|ics|al|ive|able|ible|ous|ity|tion|ness|ing|ed|ly|ment|ence|ance|oid|morphism|ologies|s)$"
 )
 """Endings of words that are no names, however rare."""
-_TITLES = _words("mr mrs dr prof professor mr. mrs. dr. prof.")
-_INSIDE = _words("de von van di der la")
-_BEING = _words("is are be was were not being")
+_TITLES = names("mr mrs dr prof professor mr. mrs. dr. prof.")
+_INSIDE = names("de von van di der la")
+_BEING = names("is are be was were not being")
 _WITHIN = 5
 
 

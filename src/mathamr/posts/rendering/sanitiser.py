@@ -16,17 +16,14 @@ from urllib.parse import urlsplit
 import nh3
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.listing import names
 from mathamr.posts.decoding import UNWANTED
 
 MARK = "\ufdd0"
 """Stands around the mark of a formula; a noncharacter, which Unicode reserves for internal use."""
 
 
-def _names(listing: str) -> frozenset[str]:
-    return frozenset(listing.split())
-
-
-ALLOWED = _names(
+ALLOWED = names(
     """
     p div br hr em strong i b u s sub sup small code pre kbd samp var blockquote q cite ul ol li dl dt dd
     h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr th td abbr dfn ins del mark a
@@ -34,7 +31,7 @@ ALLOWED = _names(
 )
 """Elements that pass; any other one leaves its content behind."""
 
-DROPPED = _names(
+DROPPED = names(
     """
     script style iframe frame frameset object embed applet svg math template noscript noembed noframes xmp plaintext
     textarea select option button input head title meta link base canvas audio video source track map area param
@@ -47,7 +44,7 @@ DEEPEST = 200
 """Elements within elements; reading a source takes time in proportion to its length and its depth."""
 MOST_ATTRIBUTES = 500
 """Attributes of a tag, words of their values included; reading a tag takes time in the square of their number."""
-_CLOSED_BY_OTHERS = _names("p li dt dd tr td th thead tbody tfoot option br hr img input wbr col area source")
+_CLOSED_BY_OTHERS = names("p li dt dd tr td th thead tbody tfoot option br hr img input wbr col area source")
 """Elements that need no end tag, so that their start tags say nothing about depth."""
 _LINE_END = re.compile(r"</br\s*>", re.I)
 """Ends a line break in XHTML; HTML would read one more line break."""
