@@ -70,7 +70,7 @@ CREATE TABLE IF NOT EXISTS representatives (visual TEXT PRIMARY KEY, post INTEGE
 CREATE INDEX IF NOT EXISTS representatives_post ON representatives (post);
 """
 SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA
-"""All tables and indexes of the file, and no others."""
+"""All tables and indexes of the file, and no others. Nothing is written into the columns `sketch` any more."""
 
 
 class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):

@@ -115,7 +115,6 @@ class BuildSummary:
             },
             "seconds": round(self.seconds, 3),
             "seconds_by_stage": {stage: round(value, 3) for stage, value in self.log.seconds.items()},
-            "began_by_stage": {stage: round(value, 3) for stage, value in self.log.began.items()},
             "posts_by_stage": dict(self.log.posts),
             "posts_per_second": round(self.posts_per_second, 2),
             "peak_memory_bytes": self.memory,

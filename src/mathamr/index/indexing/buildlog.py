@@ -21,12 +21,9 @@ class BuildLog:
     """Seconds and posts by stage, and the fallbacks that graphs needed."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    began: dict[str, float] = field(default_factory=dict)
-    """The first start of each stage, in seconds since the log was created."""
     posts: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
     show: bool = False
-    _since: float = field(default_factory=time.perf_counter, repr=False)
     _done: float = field(default=0.0, repr=False)
     """The part of the whole build before the next stage."""
 
@@ -41,7 +38,6 @@ class BuildLog:
     ) -> Iterator[Progress | None]:
         """Time a stage and show its progress as that of the whole build; `of` is its place among several of its kind."""
         started = time.perf_counter()
-        self.began.setdefault(name, started - self._since)
         first, last = _SPANS.get(name, (self._done, self._done))
         width, (place, count) = last - first, of
         begin = max(self._done, first + width * place / count)

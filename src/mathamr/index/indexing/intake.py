@@ -74,11 +74,6 @@ class IntakeCounts:
     """Posts whose id belongs to another input."""
     reports: dict[str, Report] = field(default_factory=dict)
 
-    @property
-    def read(self) -> int:
-        """The number of posts of the inputs in the index."""
-        return self.new + self.changed + self.unchanged
-
 
 def input_record(
     path: Path, format: str | None = None, beside: Iterable[Path] = (), exclude: Iterable[str] = ()

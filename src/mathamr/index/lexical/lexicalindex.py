@@ -202,12 +202,6 @@ class LexicalPart:
             finally:
                 segment_list(self._folder).remove_unlisted()
 
-    def refresh(self) -> None:
-        """See what another process has written since."""
-        state = Segments.read(self._folder)
-        if state.generation != self._state.generation:
-            self._scorer = Scorer(state)
-
     def verify(self) -> list[str]:
         """Return messages about damage; empty if everything is intact."""
         return [
@@ -233,11 +227,6 @@ class LexicalIndex(Closing):
     def open(cls, folder: Path, *, read_only: bool = False) -> Self:
         """Open the lexical index of a folder; for writing it is created if it does not exist."""
         return cls(folder, read_only=read_only)
-
-    def refresh(self) -> None:
-        """See what another process has written since."""
-        self.posts.refresh()
-        self.formulas.refresh()
 
     def optimize(self) -> None:
         """Merge the segments of each kind into one."""
