@@ -48,7 +48,7 @@ def test_a_build_prints_what_it_did_as_one_json_object(
     assert result.exit_code == 0, result.output
     row = json.loads(result.stdout)
     assert row["counts"]["posts"] == row["posts"]["new"] == 4
-    assert {"read", "graphs", "vectors"} <= row["seconds_by_stage"].keys()
+    assert {"read", "lexical", "vectors"} <= row["seconds_by_stage"].keys()
     assert row["peak_memory_bytes"] > 2**20
     assert sum(row["bytes"].values()) > 1000
     assert list(row["reading"]) == [str(posts)]
