@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,11 @@ def test_another_backend_searches_only_where_it_is_named_and_never_adds_posts(
         match=re.escape(f"built with the text backend {backend!r}, but MATHAMR_TEXT is {other!r}"),
     ):
         build_index([more], index, options)
+    again = build_index([more], index, replace(options, rebuild=True))
+    assert (again.log.posts["vectors"], again.manifest.model.text_backend) == (again.intake.new + 30, other)
     monkeypatch.delenv("MATHAMR_TEXT")
     build_index([more], index, options)
-    assert Manifest.read(index).model.text_backend == backend
+    assert Manifest.read(index).model.text_backend == other
 
 
 def test_an_index_whose_backend_is_missing_says_what_to_do(

@@ -20,7 +20,7 @@ from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
-from mathamr.index.indexing.outdated import reset_outdated
+from mathamr.index.indexing.outdated import reset_outdated, reset_vectors
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import (
@@ -248,6 +248,8 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
         raise
     archive = IndexWriter(out, manifest, catalogue, lock, device=options.device, model=model)
     try:
+        if before is not None and before.model.text_backend != manifest.model.text_backend:
+            reset_vectors(archive)
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
         if system is not None:
