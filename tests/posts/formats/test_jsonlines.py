@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mathamr.posts.format import Collection, detect
 from mathamr.posts.formats.jsonlines import markup_of, read_jsonlines
-from mathamr.posts.post import Link, Post
+from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
@@ -21,44 +21,6 @@ def read(folder: Path, *lines: object) -> tuple[list[Post], Report]:
     path.write_text("\n".join(texts) + "\n", encoding="utf-8", errors="surrogatepass")
     report = Report()
     return list(read_posts(path, report)), report
-
-
-FULL = Post(
-    id="q1",
-    kind="question",
-    body="<p>Is $x<1$ or <math><mi>y</mi></math>?</p>",
-    title="On $x$",
-    accepted_answer="a1",
-    tags=("limits", "real-analysis"),
-    links=(Link("q2", "duplicate"), Link("q3")),
-    score=4,
-    date="2020-01-02",
-    source="my notes",
-    macros=("\\newcommand{\\R}{\\mathbb{R}}",),
-)
-
-
-def test_a_post_written_as_json_reads_back_the_same(tmp_path):
-    (read_once,), report = read(tmp_path, FULL.to_json())
-    assert not report.skipped + report.repaired
-    assert [formula.id for formula in read_once.formulas] == ["q1:0", "q1:1", "q1:2"]
-    (again,), _ = read(tmp_path, read_once.to_json())
-    assert again == read_once
-    assert Post.from_json(read_once.to_json()) == read_once
-    for name in (
-        "id",
-        "kind",
-        "body",
-        "title",
-        "accepted_answer",
-        "tags",
-        "links",
-        "score",
-        "date",
-        "source",
-        "macros",
-    ):
-        assert getattr(again, name) == getattr(FULL, name), name
 
 
 def test_visual_ids_and_mathml_of_a_row_reach_the_formulas_of_its_text(tmp_path):
