@@ -10,7 +10,7 @@ import pytest
 from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import post_text, stems, words
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Place, Post
+from mathamr.posts.post import Markup, Place, Post
 from mathamr.search.namequery import Having, NameQuery, _name_words
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
@@ -129,11 +129,11 @@ class Known:
     def __init__(self, posts: Mapping[str, Post]) -> None:
         self._posts = posts
 
-    def posts(self, ids: Sequence[str]) -> dict[str, Post]:
-        return {each: self._posts[each] for each in ids if each in self._posts}
+    def texts(self, ids: Sequence[str]) -> dict[str, tuple[str, Markup]]:
+        return {each: (post.body, post.markup) for each in ids if (post := self._posts.get(each))}
 
     def previews(self, ids: Sequence[str]) -> dict[str, Preview]:
-        return {each: Preview.of(post) for each, post in self.posts(ids).items()}
+        return {each: Preview.of(post) for each in ids if (post := self._posts.get(each))}
 
 
 def having(posts: Mapping[str, Post]) -> Having:

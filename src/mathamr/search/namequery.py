@@ -76,8 +76,8 @@ Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]
 class NamedPosts(Protocol):
     """Reads posts by id; missing ones are left out."""
 
-    def posts(self, ids: Sequence[str]) -> Mapping[str, Post]:
-        """Return complete posts."""
+    def texts(self, ids: Sequence[str]) -> Mapping[str, tuple[str, Markup]]:
+        """Return the bodies of posts and their markup."""
         ...
 
     def previews(self, ids: Sequence[str]) -> Mapping[str, Preview]:
@@ -167,8 +167,8 @@ class NameQuery:
                     worth, is_together = self._text_bonus(preview)
                     bonus[each] += worth
                     together += [each] if is_together else []
-        for each, post in posts.posts(together).items():
-            bonus[each] += self._definition_bonus(post)
+        for each, (body, markup) in posts.texts(together).items():
+            bonus[each] += self._definition_bonus(body, markup)
         bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus:
             return hits, {}
@@ -210,10 +210,10 @@ class NameQuery:
         worth = self._words_bonus(post.id, set(text)) + _TOGETHER * together
         return worth + (_RARE * together if post.id in self.rare else 0.0), together
 
-    def _definition_bonus(self, post: Post) -> float:
+    def _definition_bonus(self, body: str, markup: Markup) -> float:
         """Return the bonus for the emphasised name in a text."""
         name = stems(list(self.words))
-        emphasised = emphasised_terms(post.body[:BEGINNING], post.markup)
+        emphasised = emphasised_terms(body[:BEGINNING], markup)
         return _DEFINED if any(stems(words(each)) == name for each in emphasised) else 0.0
 
 

@@ -126,6 +126,11 @@ class Wanted:
         """True if there are neither formulas nor words beside stop words."""
         return not self._stems and not self._formulas
 
+    @property
+    def has_words(self) -> bool:
+        """True if there are words beside stop words, or phrases."""
+        return bool(self._stems or self._phrases)
+
     def word(self, word: str) -> bool:
         """Return True if the query has the word in some inflection."""
         if _is_plain(word):
@@ -221,7 +226,7 @@ def snippet(
                 worth[number] = 10.0
     chosen: dict[int, list[Fragment]] = {}
     room = LENGTH
-    for number in sorted(candidates, key=lambda n: (-worth[n], n)):
+    for number in sorted(candidates, key=worth.__getitem__, reverse=True):
         if chosen and (room <= 0 or worth[number] <= 0):
             break
         length = _length(rows[number], latex, room if chosen else None)
@@ -258,11 +263,11 @@ def title(
     post: Post, wanted: Wanted | None = None, formulas: Sequence[Formula] | None = None
 ) -> tuple[Fragment, ...]:
     """Return the title of a post as fragments; the formulas of the title are the first ones of the post."""
-    formulas = iter(post.formulas if formulas is None else formulas)
+    left = iter(post.formulas if formulas is None else formulas)
     found: list[Fragment] = []
     for piece in _pieces_of_title(post.title, post.markup):
         if piece.kind == "formula":
-            formula = next(formulas, None)
+            formula = next(left, None)
             latex = formula.latex if formula else piece.text
             is_alike = wanted is not None and formula is not None and wanted.formula(formula.latex) >= ALIKE
             found.append(Fragment("formula", latex, formula.id if formula else None, False, is_alike))
@@ -305,6 +310,8 @@ def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, fl
 
 def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
     """Split a text so that words of the query are fragments of their own."""
+    if not wanted.has_words:
+        return [fragment] if fragment.text else []
     found: list[Fragment] = []
     done = 0
     together = wanted.phrase_words(fragment.text)

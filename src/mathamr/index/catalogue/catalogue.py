@@ -13,13 +13,13 @@ from pathlib import Path
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_with_content
+from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_text, unpacked_with_content
 from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, StoredMacros
 from mathamr.index.catalogue.postrow import PostRow, row_of, storable
 from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
 from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, Preview, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.posts.post import Post
+from mathamr.posts.post import Markup, Post
 from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 5
@@ -106,6 +106,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         """Return posts by id; missing ones are left out."""
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
+
+    def texts(self, ids: Sequence[str]) -> dict[str, tuple[str, Markup]]:
+        """Return the bodies of posts and their markup by id; missing ones are left out."""
+        sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
+        return {post_id: unpacked_text(blob) for post_id, blob in self._chosen(sql, ids)}
 
     def previews(self, ids: Sequence[str]) -> dict[str, Preview]:
         """Return what hits show of posts, by id; previews that are not stored, outdated or damaged are made from the posts."""

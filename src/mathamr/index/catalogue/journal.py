@@ -7,8 +7,10 @@ it is gone from all parts; so do the formulas that a changed post no longer has.
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -17,7 +19,7 @@ from typing import Literal
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import Database, inflated
 from mathamr.posts.identifiers import give_id
-from mathamr.posts.post import Post
+from mathamr.posts.post import Markup, Post
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
@@ -312,9 +314,22 @@ def unpacked(blob: bytes) -> Post:
 
 def unpacked_with_content(blob: bytes) -> tuple[Post, bytes]:
     """Return the post of a row, and the bytes that were digested."""
-    try:
+    with _readable():
         content = inflated(blob, LARGEST_POST)
         return Post.from_json(content.decode("utf-8", "surrogatepass")), content
+
+
+def unpacked_text(blob: bytes) -> tuple[str, Markup]:
+    """Return the body of a post and its markup alone."""
+    with _readable():
+        row = json.loads(inflated(blob, LARGEST_POST).decode("utf-8", "surrogatepass"))
+        return row["body"], row.get("markup", "html")
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
         raise MathAMRError(
             f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"

@@ -136,9 +136,11 @@ class Scorer:
             chosen = np.ones(len(found.rows), bool)
             chosen[[*found.frequent]] = False
             totals = self._add_up(found, weighting, chosen)
+            scratch = np.empty(len(totals))
             for run, (number, size) in found.frequent.items():
                 start, weight = found.starts[run], found.weights[found.terms[run]]
-                totals[start : start + size] += weight * self._column(found, weighting, run, number, size)
+                column = self._column(found, weighting, run, number, size)
+                totals[start : start + size] += np.multiply(column, weight, out=scratch[:size])
             last = self._last_totals = found, totals
         return last[1]
 
