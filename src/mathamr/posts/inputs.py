@@ -175,7 +175,7 @@ def read_text(path: Path, report: Report, largest: int | None = None) -> str | N
 
 
 def bounded_lines(
-    stream: io.BufferedReader, file: str, report: Report, largest: int, problem: str
+    stream: io.BufferedIOBase, file: str, report: Report, largest: int, problem: str
 ) -> Iterator[str]:
     """Yield the lines of a text with their ends, each after `report.at`; of more than `largest` bytes none is read, which is a `problem`."""
     number, too_long = 0, False
