@@ -482,28 +482,23 @@ class FormulaPlan(Plan):
             )
 
     def _costs(self, collection: str) -> Iterator[list[str]]:
-        """Yield the costs of every variant with a network: those of its training, of encoding all candidates and of scoring them."""
-        for variant in self.variants:
-            trained, scored = [], []
-            for each in self.measured:
-                if each.variant is variant and variant.system and each.collection == collection:
-                    model = self.model(variant, each.seed)
-                    marks = self._train(model).mark(), self._score(model, collection).mark()
-                    # A training of before has no figures.
-                    if marks[0] is not None and marks[1] is not None and "steps" in marks[0].figures:
-                        trained.append(marks[0].figures)
-                        scored.append(marks[1].figures)
-            if trained:
-                mean = {
-                    name: np.mean([each[name] for each in trained], axis=0)
-                    for name in ("steps", "losses", "training seconds")
-                }
-                speed = np.mean([each["formulas"] / max(each["indexing seconds"], 1e-9) for each in scored])
-                query = np.mean([each["searching seconds"] / each["topics"] for each in scored])
-                first, last = mean["losses"]
-                yield [
-                    variant.name, f"{mean['steps']:,.0f}", f"{first:.3f} to {last:.3f}", f"{mean['training seconds']:.1f}", f"{speed:,.0f}", f"{1000 * query:.1f}",
-                ]  # fmt: skip
+        """Yield the costs of every training, by the first variant that it serves: of learning, of encoding all candidates and of scoring them."""
+        shown: set[FormulaModel] = set()
+        for variant in (each for each in self.variants if each.system):
+            seeds = [m.seed for m in self.measured if m.variant is variant and m.collection == collection]
+            models = [self.model(variant, seed) for seed in seeds]
+            marks = [(self._train(each).mark(), self._score(each, collection).mark()) for each in models]
+            # A training of before has no figures.
+            done = [(t.figures, s.figures) for t, s in marks if t and s and "steps" in t.figures]
+            if done and not shown.intersection(models):
+                shown.update(models)
+                steps, seconds = (
+                    np.mean([t[name] for t, _ in done]) for name in ("steps", "training seconds")
+                )
+                first, last = np.mean([t["losses"] for t, _ in done], axis=0)
+                speed = np.mean([s["formulas"] / max(s["indexing seconds"], 1e-9) for _, s in done])
+                query = np.mean([1000 * s["searching seconds"] / s["topics"] for _, s in done])
+                yield [variant.name, f"{steps:,.0f}", f"{first:.3f} to {last:.3f}", f"{seconds:.1f}", f"{speed:,.0f}", f"{query:.1f}"]  # fmt: skip
 
 
 def _trees() -> dict[str, str]:
