@@ -14,6 +14,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, meaning_of, unpacked
 from mathamr.index.indexing.analysis import check_usable, visual_keys
+from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts
@@ -419,6 +420,12 @@ def test_parents_and_the_posts_with_a_look_are_told(tmp_path: Path) -> None:
         assert catalogue.parents(["a", "b", "c", "q"]) == {"a": "q", "b": "q"}
         assert catalogue.posts_with(["look", "other"], 5) == {"look": ["q", "a", "b"]}
         assert catalogue.posts_with(["look"], 2) == {"look": ["q", "a"]}
-        catalogue.delete("q")
+        for gone in ((), ("q",)):
+            for each in gone:
+                catalogue.delete(each)
+            with CatalogueSnapshot(tmp_path / "catalogue.sqlite") as snapshot:
+                read = [snapshot.posts_with(["look", "other"], most) for most in (1, 5)]
+                snapshot.hold_occurrences()
+                assert [snapshot.posts_with(["look", "other"], most) for most in (1, 5)] == read
         assert catalogue.parents(["a"]) == {}
-        assert catalogue.posts_with(["look"], 5) == {"look": ["a", "b"]}
+        assert read[1] == catalogue.posts_with(["look"], 5) == {"look": ["a", "b"]}
