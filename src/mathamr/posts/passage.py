@@ -26,7 +26,7 @@ PLACEHOLDER = re.compile(r"(?<!\w)FORMULA_(\d+)(?!\w)")
 _LOOKALIKE = re.compile(r"FORMULA_(?=\d)")
 _FORMULA = re.compile("[\0\1]")
 _FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
-_BEFORE_NEW_SENTENCE = re.compile(
+BEFORE_NEW_SENTENCE = re.compile(
     rf"\0(?=\s+(?:(?:{'|'.join(sorted(STARTERS - {'I', 'A'}))})[\s,]|[A-Z][a-z]+ing\s))"
 )
 _LOOSE_MARK = re.compile(r"(?<=\S) (?=[.,?](?:\s|\Z))")
@@ -230,7 +230,7 @@ class _Builder:
         self._show_lone_formulas()
         text = "".join(self._texts)
         if self._field == "body":
-            text = _BEFORE_NEW_SENTENCE.sub(DISPLAY, text)
+            text = BEFORE_NEW_SENTENCE.sub(DISPLAY, text)
         formulas = iter(self._formulas)
         for start, end in sentences(text):
             if not _WORDLESS.match(text, start, end):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +17,7 @@ from mathamr.amr.builtin.words import SHAPES, cut
 from mathamr.text.configuration import WINDOW
 from mathamr.text.folder import load_onnx_encoder
 from mathamr.text.torchfolder import load_text_encoder, quantised, restored
-from mathamr_lab.amr.fit import COLUMNS, Collator, Reader, Sentences
+from mathamr_lab.amr.fit import Collator, Reader
 from mathamr_lab.amr.network import ParserNetwork
 
 CONFIGURATION = NetworkConfiguration(
@@ -91,21 +90,6 @@ def test_sentences_read_together_do_not_see_each_other() -> None:
     np.testing.assert_allclose(together.tree[0, 4:], 0)
 
 
-def columns(name: str, values: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
-    found = {}
-    for column, parts in values.items():
-        found[f"{name}/{column}"] = np.concatenate(parts) if parts else np.zeros((0, 1), np.int16)
-        found[f"{name}/{column}/counts"] = np.array([len(part) for part in parts], np.int32)
-    return found
-
-
-def test_nothing_held_out_is_no_sentence(tmp_path: Path) -> None:
-    (tmp_path / "all").mkdir()
-    np.savez(tmp_path / "all" / "arrays.npz", **columns("dev", {column: [] for column in COLUMNS}))
-    np.savez(tmp_path / "dev-pieces.npz")
-    assert not Sentences(tmp_path / "all", "dev").rows
-
-
 def test_training_pools_the_states_that_the_parser_pools() -> None:
     model = ParserModel.load(WEIGHTS)
     text, ours = load_text_encoder(model.encoder, "cpu"), load_onnx_encoder(model.encoder)
@@ -121,7 +105,8 @@ def test_training_pools_the_states_that_the_parser_pools() -> None:
     exact = ParserNetwork(CONFIGURATION, deps=4)
     reader = Reader(exact, text.model, model.mix)
     with torch.inference_mode():
-        pooled = reader.pooled({name: torch.from_numpy(array) for name, array in batch.items()}).numpy()
+        read_states = reader.read({name: torch.from_numpy(array) for name, array in batch.items()})
+        pooled = reader.pooled(read_states).numpy()
     for row, sentence in zip(pooled, (words, other), strict=True):
         (expected,) = word_states(ours, model.mix, [sentence], {"FORMULA_0": "a+b"})
         cosines = (row[: len(expected)] * expected).sum(1)

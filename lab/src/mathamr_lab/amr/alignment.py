@@ -153,14 +153,14 @@ class Aligner:
         self._align_names(sentence, graph, used)
         self._align_words(sentence, graph, neighbours, used, distances)
         self._adopt(sentence, graph, neighbours)
-        self._find_mentions(sentence, graph, neighbours, used, distances)
+        self._find_mentions(sentence, graph, neighbours, distances)
 
     def _align_names(self, sentence: Analysed, graph: AlignedGraph, used: dict[int, set[int]]) -> None:
         taken: set[int] = set()
         for node, parts in sorted(graph.names.items(), key=lambda item: -len("".join(item[1]))):
             wanted = "".join(parts).lower()
             for exact in (True, False):
-                start = _find_text(sentence, wanted, taken, exact)
+                start = _find_text(sentence, wanted, taken, exact=exact)
                 if start is not None:
                     first, last = start
                     graph.spans[node] = (first, last)
@@ -191,7 +191,7 @@ class Aligner:
                 continue
             options = []
             for token in range(len(sentence)):
-                score = self.similarity(sentence, token, concept, graph.constant[node])
+                score = self.similarity(sentence, token, concept, constant=graph.constant[node])
                 if token in named:
                     score = score * 0.9 if score >= 0.6 and not graph.constant[node] else 0.0
                 if score > 0:
@@ -218,7 +218,7 @@ class Aligner:
             used[token].add(node)
             del scores[node]
 
-    def similarity(self, sentence: Analysed, token: int, concept: str, constant: bool) -> float:
+    def similarity(self, sentence: Analysed, token: int, concept: str, *, constant: bool) -> float:
         """Return how well a word spells, translates to or derives a concept, from 0 to about 1."""
         word, lemma, tag = sentence.words[token].lower(), sentence.lemmas[token], sentence.tags[token]
         bare = concept.strip('"').lower()
@@ -317,7 +317,6 @@ class Aligner:
         sentence: Analysed,
         graph: AlignedGraph,
         neighbours: dict[int, list[tuple[int, str]]],
-        used: dict[int, set[int]],
         distances: list[list[int]],
     ) -> None:
         """Find the nodes that pronouns without a node of their own refer to."""
@@ -355,7 +354,7 @@ class Aligner:
                 graph.mentions.append((token, max(options)[2]))
 
 
-def _find_text(sentence: Analysed, wanted: str, taken: set[int], exact: bool) -> tuple[int, int] | None:
+def _find_text(sentence: Analysed, wanted: str, taken: set[int], *, exact: bool) -> tuple[int, int] | None:
     """Return the words that together spell a name, ignoring spaces; unless `exact`, a plural ending may be left over."""
     if not wanted:
         return None

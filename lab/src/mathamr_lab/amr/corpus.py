@@ -40,13 +40,8 @@ def read_part(name: str) -> list[Gold]:
     return [Gold(name, graph.metadata["snt"], graph) for graph in graphs]
 
 
-def split(everything: bool = False) -> tuple[list[Gold], dict[str, list[Gold]]]:
-    """Return training graphs, and the held-out parts: the last 145 of the Little Prince and the bio development part.
-
-    With `everything` the held-out parts are trained on too.
-    """
+def split() -> tuple[list[Gold], dict[str, list[Gold]]]:
+    """Return training graphs, and the held-out parts: the last 145 of the Little Prince and the bio development part."""
     prince, bio, bio_dev = (read_part(name) for name in PARTS)
     held = {"little-prince": prince[-HELD_OUT:], "bio": bio_dev}
-    if everything:
-        return prince + bio + bio_dev, held
     return prince[:-HELD_OUT] + bio, held

@@ -3,7 +3,7 @@
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts, and precision and recall of
 concepts, relations, names, negation and reentrant relations; with `--authors` also against the MathAMR authors' graphs of the topics, and with
 `--folds FOLDER` against them by the parsers that `python -m mathamr_lab.amr --folds` trained, each on the topics it has not seen. The shipped weights
-were trained with `--held-out`: they know the topics, but not these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
+know the topics, but not these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def groups_of(sentence: Analysed, graph: AlignedGraph, aligner: Aligner) -> list
         def fitness(node: int, token: int = token) -> tuple[float, bool, bool]:
             concept, constant = graph.concepts[node], graph.constant[node]
             literal = constant and concept == f'"{sentence.words[token]}"'
-            similarity = aligner.similarity(sentence, token, concept, constant)
+            similarity = aligner.similarity(sentence, token, concept, constant=constant)
             return 2.0 if literal else similarity, is_frame(concept), not constant
 
         core = named[0] if named else max(members, key=fitness)
@@ -234,7 +234,7 @@ class NameKinds:
             if counts.total() > 0
         }
 
-    def cores(self, example: Example, leave_out: bool) -> dict[int, str]:
+    def cores(self, example: Example, *, leave_out: bool) -> dict[int, str]:
         """Return the core of the name at a word, as the lexicon of the other sentences has it."""
         if leave_out:
             self._add(example, -1)

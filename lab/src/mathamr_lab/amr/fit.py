@@ -1,7 +1,7 @@
 """Fit the parser's network to prepared sentences: `python -m mathamr_lab.amr.fit PREPARED OUT`.
 
-Needs torch alone, and no data: `mathamr_lab.amr.prepared` has written everything as arrays, and the text encoder in the box reads the word pieces
-again at every step, so that the shares of its layers are learned too.
+Needs torch alone, and no data: `mathamr_lab.amr.prepared` has written everything as arrays. Batches are made once, with the states of their words in
+every layer of the text encoder, which is not trained; the shares of the layers are learned.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -45,31 +44,34 @@ COLUMNS = (
 LONGEST, MOST_NODES = 110, 60
 UNKNOWN_CONCEPT = 0
 CONCEPT_DROP = 0.15
+ENCODER = "mathamr-3"
+"""The model of the box whose text encoder reads."""
+SHARES = (20, 8, 4, 32)
+"""Sentences of a batch, by kind."""
+DROPOUT, AVERAGE, SEED = 0.3, 0.998, 1
 
 
 class Sentences:
     """The prepared sentences, each as a dictionary of arrays; `read` has for each way a sentence was read its pieces and their words."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        arrays, pieces = np.load(folder / "arrays.npz"), np.load(folder.parent / f"{name}-pieces.npz")
-        columns = {column: _split(arrays, f"{name}/{column}") for column in COLUMNS}
+    def __init__(self, folder: Path) -> None:
+        arrays, pieces = np.load(folder / "arrays.npz"), np.load(folder.parent / "pieces.npz")
+        columns = {column: _split(arrays, column) for column in COLUMNS}
         self.rows = [
             {column: parts[number] for column, parts in columns.items()}
             for number in range(len(columns["kind"]))
         ]
-        self.kinds = np.array([int(row["kind"][0, 0]) for row in self.rows])
+        kinds = np.array([int(row["kind"][0, 0]) for row in self.rows])
         sizes = np.array([len(row["shape"]) for row in self.rows])
         nodes = np.array([len(row["node"]) for row in self.rows])
         fits = (sizes > 0) & (sizes <= LONGEST) & (nodes <= MOST_NODES)
-        self.of_kind = [np.flatnonzero((self.kinds == kind) & fits) for kind in range(len(KINDS))]
-        self.usable = np.flatnonzero(sizes > 0)
+        self.of_kind = [np.flatnonzero((kinds == kind) & fits) for kind in range(len(KINDS))]
         self.read: list[list[tuple[np.ndarray, ...]]] = [[] for _ in self.rows]
-        among = np.flatnonzero((self.kinds != 1) & (self.kinds != 2))
+        among = np.flatnonzero((kinds != 1) & (kinds != 2))
         for how, chosen in (("alone", np.arange(len(self.rows))), ("among", among)):
-            if f"{how}/pieces" in pieces:
-                parts = [_split(pieces, f"{how}/{column}") for column in ("pieces", "first", "lengths")]
-                for number, *own in zip(chosen, *parts, strict=True):
-                    self.read[number].append(tuple(own))
+            parts = [_split(pieces, f"{how}/{column}") for column in ("pieces", "first", "lengths")]
+            for number, *own in zip(chosen, *parts, strict=True):
+                self.read[number].append(tuple(own))
 
 
 def _split(arrays: Any, name: str) -> list[np.ndarray]:
@@ -185,109 +187,78 @@ class Reader(nn.Module):
 
     def __init__(self, network: ParserNetwork, encoder: Transformer, mix: dict[int, float]) -> None:
         super().__init__()
-        self.network, self.encoder = network, encoder.requires_grad_(False)
+        self.network, self.encoder = network, encoder.requires_grad_(False).eval()
         self.layers = sorted(mix)
         self.mix = nn.Parameter(torch.tensor([mix[layer] for layer in self.layers]))
 
-    def pooled(self, batch: dict[str, Tensor]) -> Tensor:
-        """Return the means of the states of each word's pieces (rows, words, size)."""
-        encoder = self.encoder.eval()
-        places = torch.arange(batch["pieces"].shape[1], device=self.mix.device)
-        visible = (places < batch["lengths"][:, None])[:, None, None, :]
-        with torch.no_grad():
-            states = [encoder.norm(encoder.pieces(batch["pieces"]) + encoder.positions(places))]
-            for layer in encoder.layers:
-                states.append(layer(states[-1], visible))
-        mixed = sum(self.mix[place] * states[layer].float() for place, layer in enumerate(self.layers))
-        means = functional.embedding_bag(
-            batch["members"], mixed.reshape(-1, mixed.shape[-1]), batch["offsets"], mode="mean"
+    @torch.no_grad()
+    def read(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return a batch with the means of the states of each word's pieces (layers, words, size) in place of its pieces."""
+        encoder, kept = self.encoder, dict(batch)
+        pieces, lengths, members, offsets = (
+            kept.pop(name) for name in ("pieces", "lengths", "members", "offsets")
         )
-        table = means.new_zeros(batch["shape"].numel(), means.shape[1])
-        return table.index_copy(0, batch["places"], means).view(*batch["shape"].shape, -1)
+        places = torch.arange(pieces.shape[1], device=pieces.device)
+        visible = (places < lengths[:, None])[:, None, None, :]
+        states = [encoder.norm(encoder.pieces(pieces) + encoder.positions(places))]
+        for layer in encoder.layers:
+            states.append(layer(states[-1], visible))
+        flat = [states[layer].float().flatten(0, 1) for layer in self.layers]
+        means = [functional.embedding_bag(members, each, offsets, mode="mean") for each in flat]
+        return kept | {"means": torch.stack(means).half()}
+
+    def pooled(self, batch: dict[str, Tensor]) -> Tensor:
+        """Return the mixed states of words (rows, words, size)."""
+        mixed = (self.mix[:, None, None] * batch["means"].float()).sum(0)
+        table = mixed.new_zeros(batch["shape"].numel(), mixed.shape[1])
+        return table.index_copy(0, batch["places"], mixed).view(*batch["shape"].shape, -1)
 
     def forward(self, batch: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return all losses of a batch, and counts of what is right."""
+        """Return all losses of a batch."""
         net = self.network
         words = net.words(self.pooled(batch), batch["shape"], batch["sizes"])
         arcs = net.arcs(words, batch["sizes"])
-        flat = words.reshape(-1, words.shape[-1])
-        found: dict[str, Tensor] = {}
-        tags = net.tag(words)
-        found["tag"] = functional.cross_entropy(tags.transpose(1, 2), batch["tag"])
-        found["head"] = functional.cross_entropy(arcs.transpose(1, 2), batch["head"])
+        flat = words.flatten(0, 1)
         heads = (batch["head"] - 1).clamp(min=0)
         above = words.gather(1, heads[..., None].expand(-1, -1, words.shape[-1]))
         above = torch.where((batch["head"] > 0)[..., None], above, words)
         deps = net.dep(torch.relu(net.dep_child(words) + net.dep_head(above)))
-        found["dep"] = functional.cross_entropy(deps.transpose(1, 2), batch["dep"])
-        if not self.training:
-            known = batch["tag"] >= 0
-            found["tag right"] = (tags.argmax(-1) == batch["tag"])[known].float().mean()
-            found["head right"] = (arcs.argmax(-1) == batch["head"])[known].float().mean()
-        if not len(batch["gold"]):
-            return found
-        candidate = batch["candidate"]
-        concept = self._dropped(candidate[:, 1])
-        scores = net.core_scores(flat, candidate[:, 0], concept, candidate[:, 2], batch["features"])
-        first = batch["first"]
+        found = {
+            "tag": functional.cross_entropy(net.tag(words).transpose(1, 2), batch["tag"]),
+            "head": functional.cross_entropy(arcs.transpose(1, 2), batch["head"]),
+            "dep": functional.cross_entropy(deps.transpose(1, 2), batch["dep"]),
+        }
+        candidate, first = batch["candidate"], batch["first"]
+        scores = net.core_scores(
+            flat, candidate[:, 0], dropped(candidate[:, 1]), candidate[:, 2], batch["features"]
+        )
         sizes = first[1:] - first[:-1]
         rows = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
         inside = torch.arange(len(scores), device=sizes.device) - first[rows]
         table = scores.new_full((len(sizes), int(sizes.max())), -1e4).index_put((rows, inside), scores)
         found["core"] = functional.cross_entropy(table, batch["gold"])
-        template = net.template_scores(flat, batch["template"][:, 0], self._dropped(batch["template"][:, 1]))
-        found["template"] = functional.cross_entropy(template, batch["template"][:, 2])
-        chosen, node = batch["with_nodes"], batch["node"]
-        relations, roots = net.relation_scores(
-            words[chosen],
-            arcs[chosen],
-            node[..., 0],
-            self._dropped(node[..., 1]),
-            node[..., 2],
-            node[..., 3],
-            batch["roles"],
+        owner, core, template, _ = batch["template"].T
+        found["template"] = functional.cross_entropy(
+            net.template_scores(flat, owner, dropped(core)), template
         )
-        labels = batch["edges"]
-        total = functional.cross_entropy(relations.permute(0, 3, 1, 2), labels, reduction="sum")
+        chosen, (token, concept, kind, place, _) = batch["with_nodes"], batch["node"].unbind(-1)
+        relations, roots = net.relation_scores(
+            words[chosen], arcs[chosen], token, dropped(concept), kind, place, batch["roles"]
+        )
+        total = functional.cross_entropy(relations.permute(0, 3, 1, 2), batch["edges"], reduction="sum")
         found["relation"] = total / batch["is_node"].sum()
-        roots = roots.masked_fill(~batch["is_node"], -1e4)
-        if bool((batch["root"] >= 0).any()):
-            found["root"] = functional.cross_entropy(roots, batch["root"])
-        if not self.training:
-            found["core right"] = (table.argmax(1) == batch["gold"]).float().mean()
-            found["template right"] = (template.argmax(1) == batch["template"][:, 2]).float().mean()
-            best = relations.argmax(-1).masked_fill(labels < 0, 0)
-            found["hits"] = ((best == labels) & (labels > 0)).sum()
-            found["made"], found["wanted"] = (best > 0).sum(), (labels > 0).sum()
-            found["root right"] = (roots.argmax(1) == batch["root"]).float().mean()
+        found["root"] = functional.cross_entropy(roots.masked_fill(~batch["is_node"], -1e4), batch["root"])
         return found
 
-    def _dropped(self, concept: Tensor) -> Tensor:
-        if not self.training:
-            return concept
-        return concept.masked_fill(
-            torch.rand(concept.shape, device=concept.device) < CONCEPT_DROP, UNKNOWN_CONCEPT
-        )
+
+def dropped(concept: Tensor) -> Tensor:
+    """Return concepts, some of them unknown."""
+    return concept.masked_fill(
+        torch.rand(concept.shape, device=concept.device) < CONCEPT_DROP, UNKNOWN_CONCEPT
+    )
 
 
 WEIGHT = {"tag": 0.3, "head": 0.5, "dep": 0.3, "core": 1.0, "template": 0.7, "relation": 1.0, "root": 0.3}
-
-
-def evaluate(reader: Reader, collator: Collator, numbers: np.ndarray, device: torch.device) -> str:
-    """Return mean accuracies over sentences, with gold cores and nodes."""
-    reader.eval()
-    sums: dict[str, float] = {}
-    batches = [numbers[start : start + 48] for start in range(0, len(numbers), 48)]
-    with torch.inference_mode():
-        for part in batches:
-            batch = {name: tensor.to(device) for name, tensor in collator.batch(part).items()}
-            for name, value in reader(batch).items():
-                sums[name] = sums.get(name, 0.0) + float(value)
-    reader.train()
-    found = {name: value / len(batches) for name, value in sums.items() if name.endswith("right")}
-    hits, made, wanted = (sums.get(name, 0.0) for name in ("hits", "made", "wanted"))
-    found["relations F"] = 2 * hits / max(1.0, made + wanted)
-    return " ".join(f"{name} {value:.4f}" for name, value in found.items())
 
 
 def start_from(network: ParserNetwork, model: ParserModel, tables: dict[str, list[str]]) -> None:
@@ -320,87 +291,73 @@ def start_from(network: ParserNetwork, model: ParserModel, tables: dict[str, lis
 
 def fit(given: argparse.Namespace) -> None:
     """Train, and write the weights (`.npz`, 16 bits) and the shape of the network (`.json`)."""
-    torch.manual_seed(given.seed)
+    torch.manual_seed(SEED)
     torch.set_num_threads(given.threads)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     tables = json.loads((given.prepared / "tables.json").read_text(encoding="utf-8"))
     model = ParserModel.load(given.start)
     configuration = replace(
         model.configuration, concepts=len(tables["concepts"]), templates=len(tables["templates"]),
-        labels=len(tables["labels"]), tags=len(tables["tags"]), dropout=given.dropout,
+        labels=len(tables["labels"]), tags=len(tables["tags"]), dropout=DROPOUT,
     )  # fmt: skip
-    if given.size:
-        configuration = replace(configuration, size=given.size, layers=given.layers, inner=2 * given.size)
     network = ParserNetwork(configuration, len(tables["deps"]))
-    if not given.size:
-        start_from(network, model, tables)
-    text = load_text_encoder(BOX / given.encoder / "text", "cpu")
+    start_from(network, model, tables)
+    text = load_text_encoder(BOX / ENCODER / "text", "cpu")
     reader = Reader(network, text.model, model.mix).to(device)
-    trained = [*network.parameters(), reader.mix]
+    before = copy.deepcopy(network)
+    sentences = Sentences(given.prepared)
+    collator = Collator(sentences, (text.pieces.begin, text.pieces.end, text.pieces.pad), SEED)
+    batches = []
+    for _ in range(given.batches):
+        chosen = [
+            collator.random.choice(own, share)
+            for own, share in zip(sentences.of_kind, SHARES, strict=True)
+            if len(own)
+        ]
+        batch = collator.batch(np.concatenate(chosen))
+        batches.append(reader.read({name: tensor.to(device) for name, tensor in batch.items()}))
+    train(reader, batches, given)
+    # What the start knew of other texts is kept in part (Wortsman et al., WiSE-FT, CVPR 2022).
+    with torch.no_grad():
+        for new, old in zip(network.parameters(), before.parameters(), strict=True):
+            new.lerp_(old, given.keep)
+    given.out.mkdir(parents=True, exist_ok=True)
+    weights = {name: value.cpu().half().numpy() for name, value in network.state_dict().items()}
+    shares = {str(layer): share for layer, share in zip(reader.layers, reader.mix.tolist(), strict=True)}
+    row = {"network": asdict(configuration), "mix": shares, "encoder": ENCODER}
+    np.savez(given.out / f"{given.name}.npz", **weights)
+    (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
+
+
+def train(reader: Reader, batches: list[dict[str, Tensor]], given: argparse.Namespace) -> None:
+    """Train a network on batches drawn at random; its weights become their average over the last steps."""
+    device = reader.mix.device.type
+    trained = [*reader.network.parameters(), reader.mix]
+    averaged = [each.detach().clone() for each in trained]
     optimiser = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
-    averaged = copy.deepcopy(reader)
-    followed = [*averaged.network.parameters(), averaged.mix]
-    train, dev = Sentences(given.prepared, "train"), Sentences(given.prepared, "dev")
-    marks = (text.pieces.begin, text.pieces.end, text.pieces.pad)
-    collator, tester, unseen = (
-        Collator(train, marks, given.seed),
-        Collator(dev, marks, 1),
-        Collator(train, marks, 1),
-    )
-    left_out = np.setdiff1d(train.usable, np.concatenate(train.of_kind))
-    left_out = left_out[train.kinds[left_out] >= len(KINDS)]
-    started = time.perf_counter()
-    reader.train()
-    running: dict[str, Tensor] = {}
-    step, progress = 0, 0.0
-    while progress < 1:
-        progress = max((step + 1) / given.steps, (time.perf_counter() - started) / given.seconds)
-        optimiser.param_groups[0]["lr"] = given.rate * min(1.0, (step + 1) / 100) * max(0.01, 1 - progress)
-        numbers = np.concatenate([
-            collator.random.choice(own, share) for own, share in zip(train.of_kind, given.shares, strict=True) if len(own)
-        ])  # fmt: skip
-        batch = {
-            name: tensor.to(device, non_blocking=True) for name, tensor in collator.batch(numbers).items()
-        }
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            losses = reader(batch)
-        loss = sum(WEIGHT[name] * value for name, value in losses.items() if value.requires_grad)
+    random = np.random.default_rng(SEED)
+    reader.network.train()
+    for step in range(given.steps):
+        optimiser.param_groups[0]["lr"] = (
+            given.rate * min(1.0, (step + 1) / 100) * max(0.01, 1 - step / given.steps)
+        )
+        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
+            losses = reader(batches[random.integers(len(batches))])
+        loss = sum(WEIGHT[part] * value for part, value in losses.items())
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(trained, 1.0)
         optimiser.step()
-        decay = min(given.average, (step + 1) / (step + 10))
         with torch.no_grad():
-            for kept, new in zip(followed, trained, strict=True):
-                kept.lerp_(new, 1 - decay)
-        for name, value in losses.items():
-            running[name] = (
-                value.detach() if name not in running else 0.99 * running[name] + 0.01 * value.detach()
-            )
-        step += 1
-        if step % given.report == 0 or progress >= 1:
-            shown = " ".join(f"{name} {float(value):.3f}" for name, value in running.items())
-            print(f"{given.name} step {step} {time.perf_counter() - started:.0f} s: {shown}", flush=True)
-            for what, other, chosen in (
-                ("held out", tester, dev.usable),
-                ("topics left out", unseen, left_out),
-            ):
-                if len(chosen):
-                    print(f"  {given.name} {what}: {evaluate(averaged, other, chosen, device)}", flush=True)
-    averaged.eval()
-    if not given.size:
-        # What the start knew of other texts is kept in part (Wortsman et al., WiSE-FT, CVPR 2022).
-        before = copy.deepcopy(averaged.network)
-        start_from(before, model, tables)
-        with torch.no_grad():
-            for new, old in zip(averaged.network.parameters(), before.parameters(), strict=True):
-                new.lerp_(old, given.keep)
-    given.out.mkdir(parents=True, exist_ok=True)
-    weights = {name: value.cpu().half().numpy() for name, value in averaged.network.state_dict().items()}
-    shares = {str(layer): share for layer, share in zip(reader.layers, averaged.mix.tolist(), strict=True)}
-    row = {"network": asdict(configuration), "mix": shares, "encoder": given.encoder}
-    np.savez(given.out / f"{given.name}.npz", **weights)
-    (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
+            for kept, new in zip(averaged, trained, strict=True):
+                kept.lerp_(new, 1 - min(AVERAGE, (step + 1) / (step + 10)))
+        if step % given.report == 0:
+            shown = " ".join(f"{part} {value.item():.3f}" for part, value in losses.items())
+            print(f"{given.name} step {step}: {shown}", flush=True)
+    with torch.no_grad():
+        for parameter, mean in zip(trained, averaged, strict=True):
+            parameter.copy_(mean)
+    reader.network.eval()
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -412,33 +369,14 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
         "--start", type=Path, default=WEIGHTS, help="the parser whose weights training starts from"
     )
     parser.add_argument("--name", default="parser")
-    parser.add_argument(
-        "--size", type=int, default=0, help="train a network of this size from the beginning instead"
-    )
-    parser.add_argument("--layers", type=int, default=2)
-    parser.add_argument(
-        "--encoder", default="mathamr-3", help="the model of the box whose text encoder reads"
-    )
-    parser.add_argument("--dropout", type=float, default=0.3)
     parser.add_argument("--rate", type=float, default=8e-4)
-    parser.add_argument(
-        "--shares",
-        type=int,
-        nargs=len(KINDS),
-        default=[20, 8, 4, 32],
-        help=f"sentences of a batch: {', '.join(KINDS)}",
-    )
-    parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument(
-        "--seconds", type=float, default=1e9, help="end after so much time, whatever the steps"
-    )
-    parser.add_argument("--average", type=float, default=0.998)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--batches", type=int, default=350, help="batches that are made, and drawn from")
     parser.add_argument(
         "--keep", type=float, default=0.3, help="the share of the start in the weights written"
     )
     parser.add_argument("--report", type=int, default=250)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 
 

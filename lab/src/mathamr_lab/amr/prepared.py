@@ -52,7 +52,7 @@ from mathamr_lab.amr.examples import (
 )
 from mathamr_lab.amr.patterns import pattern_graphs
 from mathamr_lab.amr.syntax import Analysed, Analyser
-from mathamr_lab.amr.topics import TopicGraph, cut_graph, join_sentences
+from mathamr_lab.amr.topics import TopicGraph, adopt_by_formulas, cut_graph, join_sentences
 
 TOPICS, UNSEEN = 3, 4
 """The kinds of topics' sentences that are learned from, and of those that are left out."""
@@ -107,12 +107,12 @@ class Writer:
         add["head"](sentence.heads)
         add["dep"]([self.deps.get(dep, 0) for dep in sentence.deps])
 
-    def meaning(self, example: Example, lexicon: Lexicon, leave_out: int, training: bool) -> None:
+    def meaning(self, example: Example, lexicon: Lexicon, leave_out: int) -> None:
         """Add candidates, templates and relations; the sentence itself counts `leave_out` times in the lexicon."""
         add = {name: column.add for name, column in self.columns.items()}
         sentence, found = example.sentence, self.vocabularies
         pairs = Counter(zip(sentence.lemmas, example.cores, strict=True))
-        seen = {pair: leave_out * count for pair, count in pairs.items()} if training else None
+        seen = {pair: leave_out * count for pair, count in pairs.items()}
         candidates, features, gold = [], [], []
         for token, core in enumerate(example.cores):
             offered = lexicon.candidates(sentence, token, seen)
@@ -127,7 +127,7 @@ class Writer:
         add["candidate"](candidates)
         add["features"](features)
         add["gold"](gold)
-        names = self.names.cores(example, leave_out > 0)
+        names = self.names.cores(example, leave_out=leave_out > 0)
         rows = [
             (
                 token,
@@ -140,7 +140,7 @@ class Writer:
         ]
         add["template"](rows)
         nodes = [
-            (node, concept_numbers(node.concept, node.constant, found, lexicon.frames))
+            (node, concept_numbers(node.concept, found, lexicon.frames, constant=node.constant))
             for node in example.nodes
         ]
         add["node"](
@@ -156,15 +156,15 @@ class Writer:
         )
         add["root"]([example.root])
 
-    def arrays(self, name: str) -> dict[str, Any]:
+    def arrays(self) -> dict[str, Any]:
         """Return the columns by name, as small integers where they fit."""
         made = {}
         for column, found in self.columns.items():
             array = np.array(found.flat, np.float16 if column == "features" else np.int32)
             if column != "features" and (not len(array) or np.abs(array).max() < 2**15):
                 array = array.astype(np.int16)
-            made[f"{name}/{column}"] = array.reshape(-1, found.width)
-            made[f"{name}/{column}/counts"] = np.array(found.counts, np.int16)
+            made[column] = array.reshape(-1, found.width)
+            made[f"{column}/counts"] = np.array(found.counts, np.int16)
         return made
 
 
@@ -173,14 +173,13 @@ Pairs = list[tuple[Analysed, AlignedGraph]]
 
 @dataclass
 class Aligned:
-    """Sentences with their aligned graphs: gold graphs, copies with formulas, patterns, topics with their folds, held-out graphs."""
+    """Sentences with their aligned graphs: gold graphs, copies with formulas, patterns, topics with their folds."""
 
     gold: Pairs
     copies: Pairs
     patterns: Pairs
     topics: Pairs
     folds: list[int]
-    held: Pairs
     corpora: list[str]
     latex: list[dict[str, str]]
     """The formulas of each sentence of the topics."""
@@ -196,18 +195,18 @@ class Aligned:
         gold = learned[: len(self.gold)]
         for example, corpus in zip(gold, self.corpora, strict=True):
             example.corpus = corpus
-        others = (self.copies, self.patterns, self.topics, self.held)
+        others = (self.copies, self.patterns, self.topics)
         return [gold, *(build(part, self.aligner, known)[0] for part in others)], known
 
 
-def align(train: list[Gold], held: list[Gold], topics: list[TopicGraph], seed: int) -> Aligned:
+def align(train: list[Gold], topics: list[TopicGraph], seed: int) -> Aligned:
     """Align all graphs with their words."""
     analyser = Analyser()
     patterns = pattern_graphs(seed)
-    gold = train + held + patterns
+    gold = train + patterns
     analysed = [*analyser.analyse([item.text for item in gold])]
     pairs = [(sentence, numbered(item.graph)) for sentence, item in zip(analysed, gold, strict=True)]
-    first, last = len(train), len(train) + len(held)
+    first = len(train)
     aligner = Aligner(load_frames(), translation_table(pairs[:first]))
     for sentence, graph in pairs:
         aligner.align(sentence, graph)
@@ -226,21 +225,30 @@ def align(train: list[Gold], held: list[Gold], topics: list[TopicGraph], seed: i
     for topic in topics:
         own = [next(stream) for _ in topic.sentences]
         whole = numbered(topic.graph)
-        aligner.align(join_sentences(own), whole)
+        joined = join_sentences(own)
+        aligner.align(joined, whole)
+        adopt_by_formulas(aligner, joined, whole)
         cut += zip(own, cut_graph(whole, own), strict=True)
     folds = [topic.fold for topic in topics for _ in topic.sentences]
     corpora = [item.corpus for item in train]
     latex = [topic.latex for topic in topics for _ in topic.sentences]
-    parts = (pairs[:first], copies, pairs[last:], cut, folds, pairs[first:last])
-    return Aligned(*parts, corpora, latex, short_formulas(seed), prose_words(), aligner)
+    return Aligned(
+        pairs[:first],
+        copies,
+        pairs[first:],
+        cut,
+        folds,
+        corpora,
+        latex,
+        short_formulas(seed),
+        prose_words(),
+        aligner,
+    )
 
 
-def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -> None:
-    """Write `arrays.npz` and `tables.json`; topics of the fold `left_out` are not learned from.
-
-    Of everything but the topics, one sentence in `every` is trained on; all count in the lexicon.
-    """
-    (gold, copies, patterns, sentences, held), known = aligned.build(left_out)
+def prepare(aligned: Aligned, out: Path, left_out: int | None) -> None:
+    """Write `arrays.npz` and `tables.json`; topics of the fold `left_out` are not learned from."""
+    (gold, copies, patterns, sentences), known = aligned.build(left_out)
     topics = [e for e, fold in zip(sentences, aligned.folds, strict=True) if fold != left_out]
     learned = gold + patterns + topics
     general = [e for e in gold if e.corpus == "little-prince"] + patterns
@@ -259,7 +267,9 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
     for example in general + sentences:
         lexicon.read_capitals(example.sentence)
     concepts = Counter(
-        concept_key(node.concept, node.constant) for example in learned + copies for node in example.nodes
+        concept_key(node.concept, constant=node.constant)
+        for example in learned + copies
+        for node in example.nodes
     )
     concepts.update(core for example in learned for core in example.cores)
     concepts.update(NAME + kind for example in gold for _, _, kind in names_of(example) if kind)
@@ -274,19 +284,16 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
         tags,
     )
     numbers = {dep: number for number, dep in enumerate(deps)}
-    writer, tester = (Writer(vocabularies, numbers, names) for _ in range(2))
-    for kind, part in enumerate((gold[::every], copies[::every], patterns[::every], sentences)):
+    writer = Writer(vocabularies, numbers, names)
+    for kind, part in enumerate((gold, copies, patterns, sentences)):
         for number, example in enumerate(part):
             unseen = kind == TOPICS and aligned.folds[number] == left_out
             writer.syntax(example.sentence, UNSEEN if unseen else kind)
             # What the lexicon knows from the sentence itself; topics count in mathematical sentences alone.
             own = TIMES * example.sentence.mathematical if kind == TOPICS else 1
-            writer.meaning(example, lexicon, leave_out=0 if unseen else own, training=not unseen)
-    for example in held:
-        tester.syntax(example.sentence, 0)
-        tester.meaning(example, lexicon, leave_out=0, training=False)
+            writer.meaning(example, lexicon, leave_out=0 if unseen else own)
     out.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out / "arrays.npz", **writer.arrays("train"), **tester.arrays("dev"))
+    np.savez_compressed(out / "arrays.npz", **writer.arrays())
     tables |= {
         name: list(getattr(vocabularies, name)) for name in ("concepts", "templates", "labels", "tags")
     }
@@ -294,13 +301,13 @@ def prepare(aligned: Aligned, out: Path, left_out: int | None, every: int = 1) -
     (out / "tables.json").write_text(json.dumps(tables, ensure_ascii=False), encoding="utf-8")
     print(
         f"{len(gold)} gold graphs, {len(copies)} copies with formulas, {len(patterns)} patterns,"
-        f" {len(topics)} sentences of topics, {len(held)} held out; {len(vocabularies.concepts)} concepts,"
+        f" {len(topics)} sentences of topics; {len(vocabularies.concepts)} concepts,"
         f" {len(known)} templates, {len(vocabularies.labels)} relations: {out}",
         flush=True,
     )
 
 
-def write_pieces(aligned: Aligned, out: Path, seed: int, every: int = 1) -> None:
+def write_pieces(aligned: Aligned, out: Path, seed: int) -> None:
     """Write the word pieces of all words, of each sentence alone and (gold graphs and topics) among its neighbours."""
     pieces, random = load_word_pieces(ParserModel.load(WEIGHTS).encoder)[0], Random(seed)
 
@@ -308,24 +315,22 @@ def write_pieces(aligned: Aligned, out: Path, seed: int, every: int = 1) -> None
         words = [word for sentence in sentences for word in sentence.words if is_formula(word)]
         return {word: random.choice(aligned.formulas) for word in words}
 
-    parts = (*(part[::every] for part in (aligned.gold, aligned.copies, aligned.patterns)), aligned.topics)
-    for name, groups in (("train", parts), ("dev", (aligned.held,))):
-        read: dict[str, list[tuple[Any, ...]]] = {"alone": [], "among": []}
-        for kind, group in enumerate(groups):
-            for number, (sentence, _) in enumerate(group):
-                own = aligned.latex[number] if kind == TOPICS else fill([sentence])
-                read["alone"].append(_pieces_of(pieces, [sentence], own, 0))
-                if name == "train" and kind in (0, TOPICS):
-                    first = max(0, number - random.randrange(4))
-                    near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
-                    shown = fill(near) | (own if kind == TOPICS else {})
-                    read["among"].append(_pieces_of(pieces, near, shown, number - first))
-        arrays: dict[str, Any] = {}
-        for how, rows in read.items():
-            for column, found in zip(("pieces", "first", "lengths"), zip(*rows, strict=True), strict=False):
-                arrays[f"{how}/{column}"] = np.concatenate(found).astype(np.uint16)
-                arrays[f"{how}/{column}/counts"] = np.array([len(each) for each in found], np.int32)
-        np.savez_compressed(out / f"{name}-pieces.npz", **arrays)
+    read: dict[str, list[tuple[Any, ...]]] = {"alone": [], "among": []}
+    for kind, group in enumerate((aligned.gold, aligned.copies, aligned.patterns, aligned.topics)):
+        for number, (sentence, _) in enumerate(group):
+            own = aligned.latex[number] if kind == TOPICS else fill([sentence])
+            read["alone"].append(_pieces_of(pieces, [sentence], own, 0))
+            if kind in (0, TOPICS):
+                first = max(0, number - random.randrange(4))
+                near = [each for each, _ in group[first : number + 1 + random.randrange(4)]]
+                shown = fill(near) | (own if kind == TOPICS else {})
+                read["among"].append(_pieces_of(pieces, near, shown, number - first))
+    arrays: dict[str, Any] = {}
+    for how, rows in read.items():
+        for column, found in zip(("pieces", "first", "lengths"), zip(*rows, strict=True), strict=True):
+            arrays[f"{how}/{column}"] = np.concatenate(found).astype(np.uint16)
+            arrays[f"{how}/{column}/counts"] = np.array([len(each) for each in found], np.int32)
+    np.savez_compressed(out / "pieces.npz", **arrays)
 
 
 def _pieces_of(

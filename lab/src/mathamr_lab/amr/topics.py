@@ -11,25 +11,29 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import penman
 from penman.models.amr import model as amr_model
 
+from mathamr.amr.builtin.frames import is_frame
+from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.vocabulary import PRONOUNS
 from mathamr.core.settings import DATA
-from mathamr.posts.sentences import sentences as sentence_spans
-from mathamr_lab.amr.alignment import AlignedGraph
+from mathamr.posts.passage import BEFORE_NEW_SENTENCE
+from mathamr.posts.sentences import DISPLAY, INLINE, sentences
+from mathamr_lab.amr.alignment import AlignedGraph, Aligner
 from mathamr_lab.amr.syntax import Analysed
 
 FOLDS = 5
 _EQUATION = re.compile(r'"*eqx([0-9]+)eqx"*')
+_FORMULA = re.compile(f"[{INLINE}{DISPLAY}]")
 _MATH = re.compile(r"MATH(?:[0-9]+)?")
 _SYMBOL = re.compile(r"\\[A-Za-z]+|[A-Za-z]|[0-9]+")
 _LEAF = re.compile(r"\([VNC][0-9]+ / ([^\s()]+)")
-_DOLLARS = re.compile(r'id="(q_[0-9]+)">\$+(.*?)\$+<', re.DOTALL)
+_DOLLARS = re.compile(r'id="(q_[0-9]+)">(\$+)(.*?)\$+<', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -54,21 +58,34 @@ def topic_graphs() -> list[TopicGraph]:
     folder = DATA.path / "mathamr"
     texts = dict(csv.reader((folder / "context_topic.tsv").open(encoding="utf-8"), delimiter="\t"))
     graphs = dict(csv.reader((folder / "mathamr_topics.tsv").open(encoding="utf-8"), delimiter="\t"))
-    latex = {
-        topic.id: dict(_DOLLARS.findall(f"{topic.post.title} {topic.post.body}"))
+    formulas = {
+        topic.id: {
+            number: (dollars, text)
+            for number, dollars, text in _DOLLARS.findall(f"{topic.post.title} {topic.post.body}")
+        }
         for year in (2020, 2021)
         for topic in read_topics(DATA.path / "arqmath-mini" / "topics" / f"task2-{year}.xml")
     }
     found = []
     for topic, text in texts.items():
-        flat = " ".join(_EQUATION.sub(r" FORMULA_\1 ", text).split())
-        own = {
-            f"FORMULA_{number}": latex.get(topic, {}).get(f"q_{number}", "")
-            for number in _EQUATION.findall(text)
-        }
-        cut = tuple(flat[start:end] for start, end in sentence_spans(flat))
+        known = formulas.get(topic, {})
+        numbers = _EQUATION.findall(text)
+        own = {f"FORMULA_{number}": known.get(f"q_{number}", ("", ""))[1] for number in numbers}
+        marks = [DISPLAY if known.get(f"q_{number}", ("", ""))[0] == "$$" else INLINE for number in numbers]
+        cut = cut_sentences(text, marks, iter(own))
         found.append(TopicGraph(topic, cut, own, read_graph(graphs[topic], own)))
     return found
+
+
+def cut_sentences(text: str, marks: Sequence[str], names: Iterator[str]) -> tuple[str, ...]:
+    """Return the sentences of a context with placeholders, cut where those of a post are: formulas in a display end sentences too."""
+    given = iter(marks)
+    flat = _EQUATION.sub(lambda _: f" {next(given)} ", text).strip()
+    flat = BEFORE_NEW_SENTENCE.sub(DISPLAY, re.sub(r"[^\S\0\1]+", " ", flat))
+    spans = sentences(flat)
+    return tuple(
+        " ".join(_FORMULA.sub(lambda _: f" {next(names)} ", flat[start:end]).split()) for start, end in spans
+    )
 
 
 def read_graph(text: str, latex: dict[str, str]) -> penman.Graph:
@@ -170,6 +187,22 @@ def join_sentences(sentences: Sequence[Analysed]) -> Analysed:
         whole.deps += each.deps
         whole.heads += [first + head for head in each.heads]
     return whole
+
+
+def adopt_by_formulas(aligner: Aligner, sentence: Analysed, graph: AlignedGraph) -> None:
+    """Give a frame without a word of its own the word of the first formula among its arguments: `equal-01` for a formula that is stated."""
+    for node, (concept, token) in enumerate(zip(graph.concepts, graph.tokens, strict=True)):
+        if not is_frame(concept) or (
+            token >= 0 and aligner.similarity(sentence, token, concept, constant=False)
+        ):
+            continue
+        arguments = sorted(
+            (role, target)
+            for source, role, target in graph.edges
+            if source == node and role[:4] == ":ARG" and is_formula(graph.concepts[target])
+        )
+        if arguments and graph.tokens[arguments[0][1]] >= 0:
+            graph.tokens[node] = graph.tokens[arguments[0][1]]
 
 
 def cut_graph(graph: AlignedGraph, sentences: Sequence[Analysed]) -> list[AlignedGraph]:

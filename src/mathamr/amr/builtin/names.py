@@ -86,13 +86,14 @@ def find_names(sentence: WordSentence, is_word: Callable[[str], bool]) -> dict[i
     in_title = sum(looks) > 2 and all(
         look or len(word) < 4 or not word.isalpha() for look, word in zip(looks, words, strict=True)
     )
+    is_known: Callable[[str], bool] = (lambda _: True) if in_title else is_word
     found: dict[int, Name] = {}
     token = 0
     while token < len(words):
-        kind = _kind(words, token, is_word, in_title) if looks[token] else None
+        kind = _kind(words, token, is_known) if looks[token] else None
         last = token
         if kind:
-            while last + 1 < len(words) and _goes_on(words, last + 1, kind, is_word, in_title):
+            while last + 1 < len(words) and _goes_on(words, last + 1, kind, is_known):
                 last += 1
             heads = [
                 ORGANISATIONS[word.lower()]
@@ -114,7 +115,7 @@ def _is_title(word: str) -> bool:
     return len(word) > 1 and word.isalpha() and word[0].isupper() and word[1:].islower()
 
 
-def _kind(words: list[str], token: int, is_word: Callable[[str], bool], in_title: bool) -> str | None:
+def _kind(words: list[str], token: int, is_word: Callable[[str], bool]) -> str | None:
     low = words[token].lower()
     if low in PLACES:
         return PLACES[low]
@@ -122,7 +123,7 @@ def _kind(words: list[str], token: int, is_word: Callable[[str], bool], in_title
         return "person"
     if low in ORGANISATIONS:
         return ORGANISATIONS[low] if token and words[token + 1 : token + 2] in (["of"], ["for"]) else None
-    if in_title or low in CONCEPTS or is_word(low) or _ENDING.search(low):
+    if low in CONCEPTS or is_word(low) or _ENDING.search(low):
         return None
     before = words[token - 1].lower() if token else ""
     after = words[token + 1] if token + 1 < len(words) else ""
@@ -131,7 +132,7 @@ def _kind(words: list[str], token: int, is_word: Callable[[str], bool], in_title
     return "person" if token else None
 
 
-def _goes_on(words: list[str], token: int, kind: str, is_word: Callable[[str], bool], in_title: bool) -> bool:
+def _goes_on(words: list[str], token: int, kind: str, is_word: Callable[[str], bool]) -> bool:
     """Return True if a word continues the name before it."""
     low = words[token].lower()
     after = words[token + 1] if token + 1 < len(words) else ""
@@ -143,7 +144,7 @@ def _goes_on(words: list[str], token: int, kind: str, is_word: Callable[[str], b
         return True
     if low in ORGANISATIONS:
         return True
-    return kind == "person" and _kind(words, token, is_word, in_title) == "person"
+    return kind == "person" and _kind(words, token, is_word) == "person"
 
 
 def _is_attributive(words: list[str], last: int) -> bool:

@@ -21,7 +21,7 @@ PLAIN = '[["*"],[]]'
 
 
 @lru_cache(maxsize=65_536)
-def kind_of(concept: str, constant: bool) -> str:
+def kind_of(concept: str, *, constant: bool) -> str:
     """Return the rough kind of a node."""
     if constant:
         return "polarity" if concept == "-" else "number" if concept[:1].isdigit() else "constant"
@@ -53,7 +53,7 @@ class WordNode:
     @property
     def kind(self) -> str:
         """The rough kind of the node."""
-        return kind_of(self.concept, self.constant)
+        return kind_of(self.concept, constant=self.constant)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class Vocabularies:
         return self.concepts.get(key, 1 if is_formula(key) else 0)
 
 
-def concept_key(concept: str, constant: bool) -> str:
+def concept_key(concept: str, *, constant: bool) -> str:
     """Return a node's entry among the concepts; numbers share one."""
     if constant:
         return "<number>" if concept[:1].isdigit() else "=" + concept
@@ -79,10 +79,10 @@ def candidate_numbers(
     )
 
 
-def concept_numbers(concept: str, constant: bool, found: Vocabularies, frames: Frames) -> tuple[int, ...]:
+def concept_numbers(concept: str, found: Vocabularies, frames: Frames, *, constant: bool) -> tuple[int, ...]:
     """Return concept, kind, whether it can be a source, and flags of the core arguments of its frame."""
-    kind = kind_of(concept, constant)
+    kind = kind_of(concept, constant=constant)
     roles = frames.roles(concept) if kind == "frame" else ""
     flags = (*tuple(int(str(number) in roles) for number in range(ROLES - 1)), int(bool(roles)))
-    number = found.concept("<name>" if kind == "name" else concept_key(concept, constant))
+    number = found.concept("<name>" if kind == "name" else concept_key(concept, constant=constant))
     return number, _KINDS[kind], int(not constant and kind != "name"), *flags

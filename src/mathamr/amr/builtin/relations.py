@@ -65,7 +65,7 @@ class RelationModel:
         nodes = [node for draft in drafts for node in draft.nodes]
         token = np.array([node.token for node in nodes], np.int64) + np.repeat(words.starts, sizes)
         place = np.minimum([node.place for node in nodes], PLACES - 1)
-        numbers = np.array([self._numbers(node.concept, node.constant) for node in nodes], np.int64)
+        numbers = np.array([self._numbers(node.concept, constant=node.constant) for node in nodes], np.int64)
         concept, kind, is_source, roles = *numbers[:, :3].T, numbers[:, 3:].astype(np.float32)
         ends, roots = self.network.nodes(words, token, concept, kind, place, roles)
         firsts = np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes, np.int64)
