@@ -120,3 +120,20 @@ def test_sentences_on_biology_keep_their_names(parser: BuiltinParser) -> None:
         "cell",
         "medical-condition",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "frame"),
+    [
+        ("Prove that FORMULA_0 is irrational.", "rational-02"),
+        ("The linear independence of vectors", "depend-01"),
+        ("FORMULA_0 is an unsolved problem.", "solve-01"),
+    ],
+)
+def test_a_negative_prefix_negates(parser: BuiltinParser, text: str, frame: str) -> None:
+    graph = parser.parse([text])[0]
+    variables = {variable for variable, concept in graph.concepts().items() if concept == frame}
+    assert {
+        source for source, role, value in graph.attributes if (role, value) == (":polarity", "-")
+    } == variables
+    assert variables

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mathamr.amr.builtin.frames import is_frame
+from mathamr.amr.builtin.frames import SENSE, is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate, Lexicon
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Network, WordScores
 from mathamr.amr.builtin.nodes import PLAIN, Draft, Template, WordNode
 from mathamr.amr.builtin.numbers import Vocabularies, candidate_numbers
-from mathamr.amr.builtin.vocabulary import number_value
+from mathamr.amr.builtin.vocabulary import NEGATIVE_PREFIXES, number_value
 from mathamr.amr.builtin.words import WordSentence
 from mathamr.core.arrays import FloatArray, IntArray
 
@@ -36,6 +36,16 @@ def ask_for_causes(draft: Draft) -> None:
             draft.edges.append((number, ":ARG0", len(draft.nodes)))
             draft.nodes.append(WordNode("amr-unknown", False, node.token, 1))
             return
+
+
+def is_negated(lemma: str, concept: str) -> bool:
+    """Return True if a word is the negation of its frame by a prefix.
+
+    >>> is_negated("irrational", "rational-02"), is_negated("independence", "depend-01"), is_negated("interest", "interest-01")
+    (True, True, False)
+    """
+    stem = SENSE.sub("", concept) if is_frame(concept) else lemma
+    return any(lemma.startswith(prefix + stem) for prefix in NEGATIVE_PREFIXES)
 
 
 def head_of(heads: Sequence[int], first: int, last: int) -> int:
@@ -110,6 +120,10 @@ class ConceptModel:
             draft = Draft(sentence)
             for node, template in own:
                 draft.add(node, self._templates[next(best)] if template is None else template)
+                last = draft.nodes[-1]
+                if is_negated(sentence.lemmas[node.token], node.concept) and last.kind != "polarity":
+                    draft.edges.append((draft.nodes.index(node), ":polarity", len(draft.nodes)))
+                    draft.nodes.append(WordNode("-", True, node.token, last.place + 1))
             ask_for_causes(draft)
             drafts.append(draft)
         return drafts

@@ -247,7 +247,7 @@ class Lexicon:
         if not senses and letter in "nj":
             for rank, sense in enumerate(frames.senses(lemma, "v")[:2]):
                 yield sense, f"sense-v{rank}"
-        derived = frames.derived(lemma) or frames.derived(low)
+        derived = (frames.derived(lemma) or frames.derived(low) or "").removesuffix(" :polarity -")
         if derived:
             yield derived.split()[-1], "derived-" + ("actor" if " " in derived else "event")
         if tag in ("JJR", "JJS", "RBR", "RBS"):
