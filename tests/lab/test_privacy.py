@@ -21,9 +21,8 @@ def test_training_keeps_to_itself(tmp_path: Path) -> None:
     asked = {post.parent for post in answers}
     write_posts(tmp_path / "posts.jsonl", [*(post for post in posts if post.id in asked), *answers])
     trace.mathamr("graph", "posts.jsonl", "--out", "graphs")
-    trace.mathamr(
-        "train", "graphs", "--out", "model", "--config", "small", "--set", "epochs=1", "--device", "cpu"
-    )
+    quick = ["--config", "small", "--set", "graph.epochs=1", "--device", "cpu"]
+    trace.mathamr("train", "mathamrplus", "graphs", "--out", "model", *quick)
     check(trace, library="torch")
 
 
