@@ -191,8 +191,8 @@ class Index(Closing):
         with self.archive.reading():
             if isinstance(self.archive.catalogue, CatalogueSnapshot):
                 self.archive.catalogue.hold_occurrences()
-            for _ in (part.ids() for part in (self.archive.lexical.posts, self.archive.lexical.formulas)):
-                pass  # ids that were all read once are kept
+            for part in (self.archive.lexical.posts, self.archive.lexical.formulas):
+                part.ids()  # once all are read, they are kept
             for task in self.tasks:
                 self.search("$x$", task, k=1)
         # Exempt what was loaded from garbage collection, which would take a tenth of a query's time.
