@@ -1,4 +1,4 @@
-"""Stand-ins for amrlib 0.8 and transition-neural-parser 0.5, at the interfaces those packages really have."""
+"""A stand-in for amrlib 0.8, at the interface that the package really has."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from mathamr.amr.graph import Amr, string
+from mathamr.amr.graph import string
 
 
-def penman_of(tokens: list[str], isi: bool = False) -> str:
+def penman_of(tokens: list[str]) -> str:
     """A graph in which all words hang under the first one; formulas become names, as big parsers make them."""
     nodes = []
     for number, token in enumerate(tokens):
-        marker = f"~{number}" if isi else ""
         if token.startswith("FORMULA_"):
-            nodes.append(f"(v{number} / thing :name (w{number} / name :op1 {string(token)}{marker}))")
+            nodes.append(f"(v{number} / thing :name (w{number} / name :op1 {string(token)}))")
         else:
-            nodes.append(f"(v{number} / {string(token)}{marker})")
+            nodes.append(f"(v{number} / {string(token)})")
     inner = "".join(f" :op{number} {node}" for number, node in enumerate(nodes, start=1))
     return f"(a / and{inner})" if nodes else "(a / amr-empty)"
 
@@ -71,77 +70,3 @@ def amrlib_model(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "amrlib_meta.json").write_text("{}")
     return folder
-
-
-class AMRParser:
-    """As `transition_amr_parser.parse.AMRParser` has it."""
-
-    def __init__(self, origin: str) -> None:
-        self.origin = origin
-
-    @classmethod
-    def from_pretrained(cls, model_name: str, beam: int = 1, **kwargs: Any) -> AMRParser:
-        if model_name not in ("AMR3-structbart-L", "doc-sen-conll-amr-seed42"):
-            raise ValueError("The model_name provided in not in our library")
-        print("load from cache")
-        return cls(model_name)
-
-    @classmethod
-    def from_checkpoint(cls, checkpoint: str, beam: int = 1, **kwargs: Any) -> AMRParser:
-        assert Path(checkpoint).is_file()
-        return cls(checkpoint)
-
-    def tokenize(self, sentence: str) -> tuple[list[str], list[tuple[int, int]]]:
-        assert isinstance(sentence, str)
-        return words(sentence), [match.span() for match in re.finditer(r"\w+|[^\w\s]", sentence)]
-
-    def parse_sentences(
-        self, batch: list[list[str]], batch_size: int = 128
-    ) -> tuple[list[str], list[object]]:
-        print("Running on batch size: " + str(batch_size))
-        if not all(batch):
-            raise Exception("Did not expect empty sample")
-        annotations = []
-        for tokens in batch:
-            if "GIBBERISH" in tokens:
-                annotations.append("(a / and :op1 (b / boy)")
-                continue
-            graph = penman_of(tokens, isi=True)
-            annotations.append(f"# ::tok {' '.join(tokens)}\n{graph}\n")
-            Amr.from_penman(annotations[-1])
-        return annotations, [object() for _ in batch]
-
-    def parse_docs(self, docs: list[list[list[str]]]) -> tuple[list[str], list[object]]:
-        """One graph a document: `:snt1`…, and "it" is the first word of the sentence before, which is one node then."""
-        self.documents = [[*doc] for doc in docs]
-        annotations = []
-        for doc in docs:
-            if any("GIBBERISH" in tokens for tokens in doc):
-                annotations.append("(m / multi-sentence :snt1 (b / boy)")
-                continue
-            parts, place = [], 0
-            for number, tokens in enumerate(doc):
-                inner = " ".join(
-                    f":op{at + 1} "
-                    + (
-                        f"v{number - 1}x0"
-                        if token == "it" and number
-                        else f"(v{number}x{at} / {string(token)}~{place + at})"
-                    )
-                    for at, token in enumerate(tokens)
-                )
-                parts.append(f":snt{number + 1} (a{number} / and {inner})")
-                place += len(tokens)
-            flat = " ".join(token for tokens in doc for token in tokens)
-            annotations.append(f"# ::tok {flat}\n(m / multi-sentence {' '.join(parts)})\n")
-        return annotations, [object() for _ in docs]
-
-
-@pytest.fixture
-def transition(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The package `transition_amr_parser`."""
-    package, module = ModuleType("transition_amr_parser"), ModuleType("transition_amr_parser.parse")
-    module.__dict__["AMRParser"] = AMRParser
-    monkeypatch.setitem(sys.modules, "transition_amr_parser", package)
-    monkeypatch.setitem(sys.modules, "transition_amr_parser.parse", module)
-    return module

@@ -17,9 +17,9 @@ from mathamr.amr.parser import PARSERS, AmrParser, load_parser, recorded_parser,
 from mathamr.amr.workers import ParallelParser
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from tests.amr.rule_parser import RuleParser
-from tests.amr.stand_ins import amrlib, amrlib_model, transition
+from tests.amr.stand_ins import amrlib, amrlib_model
 
-__all__ = ["amrlib", "transition"]
+__all__ = ["amrlib"]
 
 SENTENCES = [
     "Every bounded sequence has a limit.",
@@ -54,11 +54,6 @@ def _amrlib(request: pytest.FixtureRequest, tmp_path: Path) -> AmrParser:
     return load_parser("amrlib", str(amrlib_model(tmp_path / "model")))
 
 
-def _transition(request: pytest.FixtureRequest, tmp_path: Path) -> AmrParser:
-    request.getfixturevalue("transition")
-    return load_parser("transition")
-
-
 def _builtin(request: pytest.FixtureRequest, tmp_path: Path) -> AmrParser:
     return load_parser("builtin")
 
@@ -66,7 +61,6 @@ def _builtin(request: pytest.FixtureRequest, tmp_path: Path) -> AmrParser:
 CASES: dict[str, Callable[[pytest.FixtureRequest, Path], AmrParser]] = {
     "builtin": _builtin,
     "amrlib": _amrlib,
-    "transition": _transition,
 }
 WRAPPERS: dict[str, Callable[[pytest.FixtureRequest, Path], AmrParser]] = {
     "cached": lambda request, folder: CachedParser(RuleParser(), GraphCache(folder / "amr.sqlite")),
@@ -132,9 +126,7 @@ def test_parsers_of_others_are_named_by_module_and_class() -> None:
 
 
 def test_unknown_parsers_are_clear_errors(amrlib: ModuleType) -> None:
-    with pytest.raises(
-        UnknownNameError, match="unknown AMR parser 'bart'; known: builtin, amrlib, transition"
-    ):
+    with pytest.raises(UnknownNameError, match="unknown AMR parser 'bart'; known: builtin, amrlib"):
         load_parser("bart")
     with pytest.raises(MathAMRError, match=r"no AMR parser 'no.such.module:Parser'"):
         load_parser("no.such.module:Parser")

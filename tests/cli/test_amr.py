@@ -112,7 +112,7 @@ def test_all_sentences_are_drawn_in_one_picture(environment: dict[str, str], tmp
         (
             ["--parser", "nonsense", "word"],
             1,
-            "mathamr: unknown AMR parser 'nonsense'; known: builtin, amrlib, transition",
+            "mathamr: unknown AMR parser 'nonsense'; known: builtin, amrlib",
         ),
         (
             ["--svg", "/nowhere/graph.svg", "word"],

@@ -68,7 +68,7 @@ def test_linear_prints_one_line_a_post() -> None:
         (["--mode", "latex"], 1, "known: both, opt, slt, none"),
         (["--json"], 2, "--out"),
         (["--svg", "a.svg", "--linear"], 2, "exclude each other"),
-        (["--parser", "magic", "--limit", "1"], 1, "known: builtin, amrlib, transition"),
+        (["--parser", "magic", "--limit", "1"], 1, "known: builtin, amrlib"),
         (["--limit", "1", "--svg", "/no/such/folder/a.svg"], 1, "cannot write the picture"),
     ],
 )

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr, InvalidAmrError
-from mathamr.amr.parser import AmrParser, Failure, all_graphs, reads_documents
+from mathamr.amr.parser import AmrParser, Failure, all_graphs
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import CACHE
@@ -141,7 +141,6 @@ class CachedParser:
 
     def __init__(self, parser: AmrParser, cache: GraphCache | None = None) -> None:
         self.parser = parser
-        self.documents = reads_documents(parser)
         self.cache = cache or GraphCache()
 
     @property

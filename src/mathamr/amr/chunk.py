@@ -1,9 +1,8 @@
-"""Cut overlong sentences into pieces that a parser can read, and gather sentences for a parser that reads several."""
+"""Cut overlong sentences into pieces that a parser can read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import islice
 
 MAX_TOKENS = 500
@@ -41,21 +40,3 @@ def _stop(sentence: str, start: int, limit: int) -> int:
             if tokens[number].group() in marks:
                 return tokens[number + 1].start()
     return tokens[limit].start()
-
-
-def gather(sentences: Iterable[str], limit: int = MAX_TOKENS) -> list[list[str]]:
-    """Gather sentences into chunks of at most `limit` tokens; a longer sentence stands alone.
-
-    >>> gather(["One thing.", "Two things.", "And a third thing."], limit=7)
-    [['One thing.', 'Two things.'], ['And a third thing.']]
-    """
-    gathered: list[list[str]] = []
-    room = 0
-    for sentence in sentences:
-        size = sum(1 for _ in _TOKEN.finditer(sentence))
-        if size > room:
-            gathered.append([])
-            room = limit
-        gathered[-1].append(sentence)
-        room -= size
-    return gathered

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, field
 
 from mathamr.amr.batch import parse_each, parse_text
-from mathamr.amr.chunk import MAX_TOKENS, chunks, gather
+from mathamr.amr.chunk import MAX_TOKENS, chunks
 from mathamr.amr.fallback import EMPTY, minimal_graph
 from mathamr.amr.graph import Amr, Names
 from mathamr.amr.notation import Triple
-from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser, reads_documents
+from mathamr.amr.parser import AmrParser, Cause, Failure, TextParser
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.core.batches import batches
 
@@ -71,8 +70,8 @@ def parse_documents(
 ) -> Iterator[DocumentAmr]:
     """Return the graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
 
-    A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one; one that reads
-    documents gets chunks of sentences of at most `limit` tokens (section 3.1 of the thesis).
+    A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one. A sentence of
+    more than `limit` tokens is cut (section 3.1 of the thesis).
     """
     waiting: list[list[list[str]]] = []
     size = 0
@@ -82,9 +81,6 @@ def parse_documents(
             [piece for piece in chunks(separated(sentence), limit) if piece.strip()]
             for sentence in text.sentences
         ]
-        if reads_documents(parser):
-            yield _parse_chunks(parser, pieces, limit)
-            continue
         own = [piece for sentence in pieces for piece in sentence]
         if isinstance(parser, TextParser) and (len(pieces) > 1 or text.latex):
             yield from _parse_waiting(parser, waiting, batch)
@@ -104,52 +100,6 @@ def _parse_waiting(parser: AmrParser, documents: list[list[list[str]]], batch: i
     results = (result for part in batches(texts, batch) for result in parse_each(parser, part))
     for pieces in documents:
         yield _document(pieces, results)
-
-
-def _parse_chunks(parser: AmrParser, pieces: list[list[str]], limit: int) -> DocumentAmr:
-    """Return the graph of a post whose sentences are parsed together; a chunk that fails is parsed by sentences."""
-    sentences = [" ".join(sentence) for sentence in pieces]
-    gathered = gather(sentences, limit)
-    parts: list[Amr] = []
-    variables: list[list[tuple[str, ...]]] = []
-    fallbacks: list[Fallback] = []
-    number = 0
-    for chunk, found in zip(
-        gathered, parse_each(parser, ["\n".join(chunk) for chunk in gathered]), strict=True
-    ):
-        graph = mend(found, placeholders(" ".join(chunk))) if isinstance(found, Amr) else None
-        own = _sentences_of(graph, len(chunk)) if graph else None
-        if graph is None or own is None:
-            alone = _document([[each] for each in chunk], iter(parse_each(parser, chunk)))
-            fallbacks += [replace(each, sentence=each.sentence + number) for each in alone.fallbacks]
-            graph, own = alone.amr, [*alone.sentences]
-        parts.append(graph)
-        variables.append(own)
-        number += len(chunk)
-    amr, new = join(parts)
-    renamed = [
-        tuple(dict(zip(_root_first(part), names, strict=True))[variable] for variable in sentence)
-        for part, names, own in zip(parts, new, variables, strict=True)
-        for sentence in own
-    ]
-    return _with_formulas(amr, renamed, sentences, fallbacks)
-
-
-def _sentences_of(graph: Amr, count: int) -> list[tuple[str, ...]] | None:
-    """Return the variables of each sentence of a document's graph, or None unless it has one part for each.
-
-    A node that several sentences share is the first one's: nodes are written where they are first mentioned.
-    """
-    written = [variable for variable, _ in graph.instances]
-    tops = sorted(
-        (int(role[4:]), target) for s, role, target in graph.edges if s == graph.top and role[:4] == ":snt"
-    )
-    starts = [written.index(target) for _, target in tops]
-    if count == 1 and not starts:
-        return [_root_first(graph)]
-    if len(starts) != count or starts != sorted(set(starts)):
-        return None
-    return [tuple(written[a:b]) for a, b in pairwise([*starts, len(written)])]
 
 
 def _root_first(graph: Amr) -> tuple[str, ...]:

@@ -77,11 +77,6 @@ class TextParser(AmrParser, Protocol):
         ...
 
 
-def reads_documents(parser: AmrParser) -> bool:
-    """Return True if a parser reads several sentences, one a line, as one text: its graph has `:snt1`, `:snt2`… and coreference."""
-    return bool(getattr(parser, "documents", False))
-
-
 class ParserFactory(Protocol):
     """An entry of the registry: the class of a parser, called with the model it should load."""
 
@@ -95,7 +90,6 @@ PARSERS: Registry[ParserFactory] = Registry(
     {
         "builtin": "mathamr.amr.builtin:BuiltinParser",
         "amrlib": "mathamr.amr.amrlib:AmrlibParser",
-        "transition": "mathamr.amr.transition:TransitionParser",
     },
 )
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from mathamr.amr.batch import parse_each, parse_text
 from mathamr.amr.graph import Amr
-from mathamr.amr.parser import Cause, Failure, TextParser, all_graphs, load_parser, reads_documents
+from mathamr.amr.parser import Cause, Failure, TextParser, all_graphs, load_parser
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.workers import Lost, WorkerPool, WorkLimits
@@ -41,7 +41,7 @@ class ParallelParser(Closing):
             workers=workers,
             allowance=allowance or WorkLimits(TIMEOUT),
         )
-        self.name, self.fingerprint, self.documents = self._pool.identity
+        self.name, self.fingerprint = self._pool.identity
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """Return one graph for every sentence; raises `PartialParseError` if some failed."""
@@ -84,9 +84,9 @@ class ParseWork:
         self.parser = load_parser(name, model)
 
     @property
-    def identity(self) -> tuple[str, str, bool]:
-        """Name and fingerprint of the parser, and whether it reads documents."""
-        return self.parser.name, self.parser.fingerprint, reads_documents(self.parser)
+    def identity(self) -> tuple[str, str]:
+        """Name and fingerprint of the parser."""
+        return self.parser.name, self.parser.fingerprint
 
     def __call__(self, request: tuple[list[str], dict[str, str] | None]) -> list[str | list[str]]:
         """Return graphs as JSON, failures as cause and message; the request is sentences, and the formulas of a text or nothing."""

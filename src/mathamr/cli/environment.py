@@ -129,12 +129,6 @@ _OPTIONAL = (
     ("psycopg", "psycopg", "the engine postgres", "'mathamr[postgres]'"),
     ("ray", "ray", "indexing on a cluster", "'mathamr[ray]'"),
     ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
-    (
-        "transition-neural-parser",
-        "transition_amr_parser",
-        "AMR parsing with IBM's transition parser",
-        "transition-neural-parser",
-    ),
 )  # fmt: skip
 """Optional packages: the module that is used of each, what for, and what to install."""
 

@@ -47,16 +47,10 @@ def command(
         bool, typer.Option("--linear", help="MathAMR strings instead of graphs: id, tab, words depth first.")
     ] = False,
     format: Format = None,
-    parser: Annotated[str, typer.Option(help="AMR parser: builtin, amrlib or transition.")] = "builtin",
+    parser: Annotated[str, typer.Option(help="AMR parser: builtin or amrlib.")] = "builtin",
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Worker processes.", min=1)] = 1,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
-    coreference: Annotated[
-        bool,
-        typer.Option(
-            "--coreference", help='One node for what "it" or "this function" refers to (not with --out).'
-        ),
-    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Statistics as one JSON object (with --out).")
     ] = False,
@@ -67,8 +61,6 @@ def command(
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
     if as_json and out is None:
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
-    if out is not None and coreference:
-        raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
         raise typer.BadParameter("--workers acts on a store: give --out as well")
     if out is None and svg is None and (structure, auxiliary) != ("hierarchy", "none"):
@@ -95,7 +87,6 @@ def command(
             configuration=configuration,
             parser=parser,
             model=model,
-            coreference=coreference,
         )
 
 
@@ -163,7 +154,6 @@ def _write(
     configuration: GraphConfiguration,
     parser: str,
     model: str | None,
-    coreference: bool,
 ) -> None:
     from mathamr.amr.parser import load_parser
     from mathamr.graphs import notation
@@ -171,7 +161,7 @@ def _write(
     from mathamr.graphs.mathamr import linearise, mathamr
     from mathamr.graphs.picture import picture
 
-    made_graphs = GraphMaker(load_parser(parser, model), coreference=coreference).make(posts)
+    made_graphs = GraphMaker(load_parser(parser, model)).make(posts)
     if svg is not None:
         made = next(made_graphs, None)
         if made is None:

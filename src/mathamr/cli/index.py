@@ -62,7 +62,7 @@ def command(
     exclude: Exclude = None,
     device: Device = "auto",
     parser: Annotated[
-        str | None, typer.Option(help="AMR parser: builtin, amrlib or transition.", show_default=False)
+        str | None, typer.Option(help="AMR parser: builtin or amrlib.", show_default=False)
     ] = None,
     parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     dependencies: Annotated[

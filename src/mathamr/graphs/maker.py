@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
-from mathamr.amr.coreference import resolve_coreference
 from mathamr.amr.document import Text, parse_documents
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.formulas.trees import Trees, trees_of
@@ -31,9 +30,8 @@ class MadeGraph:
 class GraphMaker:
     """Turns posts into graphs with one AMR parser; every post gets a graph, with the published operator trees."""
 
-    def __init__(self, parser: AmrParser, *, coreference: bool = False) -> None:
+    def __init__(self, parser: AmrParser) -> None:
         self._parser = parser
-        self._coreference = coreference
 
     def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
         """Yield the graphs of the posts, in order; the sentences of several posts are parsed together."""
@@ -51,8 +49,6 @@ class GraphMaker:
 
         for document in parse_documents(self._parser, documents()):
             post, read = waiting.pop(0)
-            if self._coreference:
-                document = resolve_coreference(document)
             fallbacks = Counter({f"sentence: {cause}": n for cause, n in document.causes().items()})
             if document.dropped:
                 fallbacks["formula dropped by the AMR parser"] += len(document.dropped)

@@ -72,7 +72,7 @@ def command(
         ),
     ] = None,
     parser: Annotated[
-        str, typer.Option(help="AMR parser of posts and topics: builtin, amrlib, transition or module:Class.")
+        str, typer.Option(help="AMR parser of posts and topics: builtin, amrlib or module:Class.")
     ] = "builtin",
     parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     accepted: Annotated[
