@@ -58,18 +58,6 @@ def test_json_is_one_object_with_every_value(files: Path) -> None:
     assert set(row["random"]) == {"random order of the judged items", "random order of 3 items"}
 
 
-def test_a_page_of_the_sample_is_written_with_posts_and_hits(tmp_path: Path) -> None:
-    ran = run(
-        *("--qrels", str(FOLDER / "qrels" / "task1.qrels"), "--run", "bm25", "--baseline", "bm25-words"),
-        *("--topics", str(FOLDER / "topics" / "task1.xml"), "--posts", str(FOLDER / "Posts.xml")),
-        *("--html", str(tmp_path / "page.html")),
-    )
-    assert ran.returncode == 0, ran.stderr
-    written = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "bm25 against bm25-words" in written
-    assert "<math " in written
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

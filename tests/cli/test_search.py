@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 
 import pytest
 from lxml import etree
 
-from mathamr.cli.safeconsole import SafeConsole
-from mathamr.cli.shellsession import ShellSession
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.sample import folder
-from mathamr.search.searcher import Index
 from mathamr.systems.system import SYSTEMS
 from tests.cli import test_cli
 from tests.cli.conftest import Ran
@@ -72,10 +68,6 @@ def test_an_index_of_formulas_alone_is_searched_for_formulas(
     wrong = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--task", "answers")
     assert wrong.returncode == 1
     assert "it searches for formulas" in wrong.stderr
-    with Index.open(tmp_path / "index") as opened:
-        written = StringIO()
-        ShellSession(opened, None, SafeConsole(file=written, width=100)).take("$a^2+b^2$")
-        assert "sums" in written.getvalue()
     heatmap = tmp_path / "why.png"
     formula, query = found["hits"][0]["formula"]["id"], "where is $a^2+b^2$?"
     for identifier, said in ((formula, "--svg FILE"), ("sums", "explain one of its formulas")):

@@ -29,7 +29,6 @@ VERBS = {
     "backup": "Write an index to one file while it stays in use.",
     "restore": "Restore an index from a backup and check it.",
     "search": "Find posts that answer a query, or similar formulas.",
-    "shell": "Search an index interactively.",
     "explain": "Explain which part of a query matched which part of a hit.",
     "open": "Open the file of a hit in your editor, at its line.",
     "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",

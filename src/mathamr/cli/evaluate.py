@@ -1,4 +1,4 @@
-"""`mathamr evaluate`: measure runs, compare them with a baseline, and write a report page."""
+"""`mathamr evaluate`: measure runs and compare them with a baseline."""
 
 from __future__ import annotations
 
@@ -55,15 +55,8 @@ def command(
         bool, typer.Option("--per-topic", help="Also print the values of every topic.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with tables, charts and the topics that differ most.")
-    ] = None,
-    topics: Annotated[
-        Path | None, typer.Option(help="ARQMath topics: for baselines, and shown on the page.")
-    ] = None,
-    posts: Annotated[
-        Path | None, typer.Option(help="The posts that are searched: for baselines, and shown on the page.")
-    ] = None,
+    topics: Annotated[Path | None, typer.Option(help="ARQMath topics, for baselines.")] = None,
+    posts: Annotated[Path | None, typer.Option(help="The posts that baselines search.")] = None,
 ) -> None:
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
     from mathamr.evaluation.baselines import BASELINES
@@ -72,8 +65,8 @@ def command(
     from mathamr.evaluation.table import means_table, significance_table, topics_table
 
     named = {*run, *(more or ()), baseline}
-    if (topics or posts) and html is None and not named & set(BASELINES):
-        raise typer.BadParameter("--topics and --posts are for baselines and for the page (--html)")
+    if (topics or posts) and not named & set(BASELINES):
+        raise typer.BadParameter("--topics and --posts are for baselines")
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
     evaluation = evaluate_runs(
@@ -82,12 +75,6 @@ def command(
     comparison = evaluation.comparison
     for remark in evaluation.remarks:
         print(remark, file=sys.stderr)
-    if html is not None:
-        from mathamr.evaluation.report.page import write_page
-
-        for remark in write_page(evaluation, html, posts):
-            print(remark, file=sys.stderr)
-        print(f"page written to {html}", file=sys.stderr)
     if as_json:
         floors = {
             floor.run: {measure: floor.mean(measure) for measure in floor.measures}
