@@ -148,7 +148,7 @@ def links_in_a_shared_cache(scene: Scene) -> Outcome:
     victim.write_text("mine")
     _as_another(
         cache,
-        f"mkdir demo; for f in demo/posts.jsonl demo/why.png seen-files.txt amr.sqlite; do ln -s {victim} $f; done",
+        f"mkdir demo; for f in demo/posts.jsonl demo/why.png seen-files.txt; do ln -s {victim} $f; done",
     )
     demo = scene.run("demo", "--limit", "2", "-j", "1", MATHAMR_CACHE=str(cache), seconds=200, megabytes=0)
     parsed = scene.run("amr", "A zebra runs.", MATHAMR_CACHE=str(cache), megabytes=0)

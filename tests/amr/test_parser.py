@@ -10,7 +10,6 @@ import penman
 import pytest
 from penman.models.amr import model
 
-from mathamr.amr.cache import CachedParser, GraphCache
 from mathamr.amr.document import parse_documents
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import PARSERS, AmrParser, load_parser, recorded_parser, vouch_for_parser
@@ -63,7 +62,6 @@ CASES: dict[str, Callable[[pytest.FixtureRequest, Path], AmrParser]] = {
     "amrlib": _amrlib,
 }
 WRAPPERS: dict[str, Callable[[pytest.FixtureRequest, Path], AmrParser]] = {
-    "cached": lambda request, folder: CachedParser(RuleParser(), GraphCache(folder / "amr.sqlite")),
     "parallel": lambda request, folder: ParallelParser("tests.amr.rule_parser:RuleParser", workers=1),
 }
 

@@ -90,14 +90,6 @@ def test_a_pipe_is_answered_before_it_is_closed(environment: dict[str, str]) -> 
             assert json.loads(process.stdout.readline())["amr"] == f"(n0 / {word})"
 
 
-def test_the_cache_is_used_unless_it_is_refused(environment: dict[str, str]) -> None:
-    run(environment, "--no-cache", "word")
-    cache = Path(environment["MATHAMR_CACHE"]) / "amr.sqlite"
-    assert not cache.exists()
-    run(environment, "word")
-    assert cache.exists()
-
-
 def test_all_sentences_are_drawn_in_one_picture(environment: dict[str, str], tmp_path: Path) -> None:
     ran = run(environment, "A set.", "It is open.", "--svg", str(tmp_path / "graph.svg"))
     assert (ran.returncode, ran.stdout) == (0, b"")

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from mathamr.amr.cache import CachedParser
 from mathamr.amr.document import parse_document
 from mathamr.amr.parser import PARSERS, AmrParser, load_parser
 from mathamr.amr.picture import svg as draw
@@ -46,7 +45,6 @@ def command(
         typer.Option(help="The parser's model: a folder, a checkpoint or a name.", show_default=False),
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
-    cache: Annotated[bool, typer.Option(help="Cache graphs, so that no sentence is parsed twice.")] = True,
     alignments: Annotated[
         bool, typer.Option("--alignments", help="Mark the word that each node stands for, as in boy~e.3.")
     ] = False,
@@ -63,7 +61,7 @@ def command(
     if alignments and (jsonl or svg):
         raise typer.BadParameter("--alignments marks words in Penman text, not in --jsonl or --svg")
     with ExitStack() as stack:
-        loaded = _load(parser, model, workers, cache=cache, stack=stack)
+        loaded = _load(parser, model, workers, stack)
         if svg:
             _draw(loaded, sentences or [line for line in _lines() if line.strip()], svg)
             return
@@ -83,13 +81,10 @@ def command(
         print(f"mathamr: {tally}", file=sys.stderr)
 
 
-def _load(name: str, model: str | None, workers: int, *, cache: bool, stack: ExitStack) -> AmrParser:
-    parser: AmrParser
+def _load(name: str, model: str | None, workers: int, stack: ExitStack) -> AmrParser:
     if workers > 1:
-        parser = stack.enter_context(ParallelParser(name, model, workers=workers))
-    else:
-        parser = load_parser(name, model)
-    return CachedParser(parser) if cache else parser
+        return stack.enter_context(ParallelParser(name, model, workers=workers))
+    return load_parser(name, model)
 
 
 def _lines() -> Iterator[str]:

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.amr.cache import GraphCache
-from mathamr.amr.graph import Amr
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.cachefolder import own_cache, private_cache, private_file
 from mathamr.core.storage.seen import SeenFiles
@@ -22,30 +20,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def caches(large: Path) -> tuple[bool, bool]:
-    """Whether the list of large files and the cache of graphs remember what was written before."""
-    return large.stat() in SeenFiles(smallest=1), bool(GraphCache().get("parser", ["A zebra."]))
+def knows(large: Path) -> bool:
+    """Whether the list of large files remembers what was written before."""
+    return large.stat() in SeenFiles(smallest=1)
 
 
 @pytest.fixture
 def large(folder: Path, tmp_path: Path) -> Path:
-    """A large file that both caches know something of."""
+    """A large file that the list knows."""
     path = tmp_path / "large"
     path.write_bytes(b"x" * 10)
     SeenFiles(smallest=1).add(path.stat())
-    GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
-    assert caches(path) == (True, True)
+    assert knows(path)
     return path
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o770, 0o775])
-def test_a_folder_that_others_may_write_to_is_no_cache(
-    folder: Path, large: Path, mode: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_that_others_may_write_to_is_no_cache(folder: Path, large: Path, mode: int) -> None:
     folder.chmod(mode)
     assert private_cache() is None
-    assert caches(large) == (False, False)
-    assert "others may write to it; keep others out of it with chmod -R go-w" in caplog.text
+    assert not knows(large)
     with pytest.raises(MathAMRError, match=r"cache folder .* others may write to it; keep others out"):
         own_cache()
 
@@ -54,29 +48,24 @@ def test_a_folder_that_others_may_write_to_is_no_cache(
 def test_a_file_that_others_may_write_to_is_not_believed(folder: Path, large: Path, mode: int) -> None:
     for path in folder.iterdir():
         path.chmod(mode)
-    assert caches(large) == (False, False)
+    assert not knows(large)
 
 
 def test_nothing_that_was_planted_is_opened(folder: Path, large: Path, tmp_path: Path) -> None:
     """A folder that others could write to once may hold links, pipes and journals of theirs."""
     victim = tmp_path / "victim"
     victim.write_text("mine")
-    files = sorted(path.name for path in folder.iterdir())
-    assert files == ["amr.sqlite", "seen-files.txt"]
-    for name in files:
-        (folder / name).unlink()
-        (folder / name).symlink_to(victim)
+    path = folder / "seen-files.txt"
+    path.unlink()
+    path.symlink_to(victim)
     SeenFiles(smallest=1).add(large.stat())
-    GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
     assert victim.read_text() == "mine"
-    for name in files:
-        (folder / name).unlink()
-        os.mkfifo(folder / name)
-    assert caches(large) == (False, False)
-    for name in files:
-        (folder / name).unlink()
-    (folder / "amr.sqlite-journal").symlink_to(victim)
-    assert private_file("amr.sqlite") is None
+    path.unlink()
+    os.mkfifo(path)
+    assert not knows(large)
+    path.unlink()
+    (folder / "other.sqlite-journal").symlink_to(victim)
+    assert private_file("other.sqlite") is None
     assert private_file("seen-files.txt") is not None
 
 
@@ -84,10 +73,10 @@ def test_what_is_created_is_ours_alone(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("MATHAMR_CACHE", str(tmp_path / "deep" / "new"))
     before = os.umask(0)
     try:
-        GraphCache().put("parser", {"A zebra.": Amr.from_penman("(z / zebra)")})
+        private_file("list")
     finally:
         os.umask(before)
-    path = tmp_path / "deep" / "new" / "amr.sqlite"
+    path = tmp_path / "deep" / "new" / "list"
     assert [each.stat().st_mode & 0o777 for each in (path.parent, path)] == [0o700, 0o600]
 
 
@@ -119,7 +108,6 @@ def test_another_user_of_the_group_plants_nothing(folder: Path, large: Path, tmp
     folder.chmod(0o700)
     assert private_cache() == folder
     assert unverified.stat() not in SeenFiles(smallest=1)  # the file is still theirs
-    assert GraphCache().get("parser", ["A zebra."])
 
 
 def test_a_folder_of_another_user_is_no_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
