@@ -227,15 +227,6 @@ async def missing(port: int, ids: list[str]) -> list[str]:
     return [id for id in ids if (await client.ask("GET", f"/v1/posts/{quote(id, safe='')}"))[0] != 200]
 
 
-async def stages(port: int) -> dict[str, float]:
-    """Return milliseconds per query, by stage."""
-    _, text = await Client(port).ask("GET", "/v1/metrics")
-    rows = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
-    total = float(rows["mathamr_queries_total"])
-    name = "mathamr_query_stage_seconds_total"
-    return {key[len(name) + 8 : -2]: 1e3 * float(rows[key]) / total for key in rows if key.startswith(name)}
-
-
 def in_process(index: Path, texts: Iterator[str], seconds: float) -> float:
     """Return queries per second of the library alone, one after the other."""
     with Index.open(index) as opened:
@@ -296,11 +287,6 @@ def measure(index: Path) -> None:
                 f"   the library alone, one thread: {alone:.1f} queries/s; the server has {rate / alone:.2f} times that"
             )
             print(f"   memory {before:.0f} MB before, {server.memory:.0f} MB after")
-            shares = asyncio.run(stages(server.port))
-            summary = ", ".join(
-                f"{name} {value:.1f}" for name, value in sorted(shares.items(), key=lambda row: -row[1])
-            )
-            print(f"   ms a query, queries side by side: {summary}")
             asyncio.run(load(server.port, min(SECONDS, 20), formulas, "formulas")).show("formula search")
             _write_and_kill(server, copy, texts)
         finally:

@@ -267,7 +267,7 @@ def test_reading_needs_the_key_where_one_is_set(serving: Serving) -> None:
         {"Authorization": f"bearer {READ_KEY}"},
     ):
         assert client.get("/v1/search", params={"q": "x"}, headers=headers).status_code == 200
-    for path in ("/v1/index", "/v1/metrics", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/commands",
+    for path in ("/v1/index", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/commands",
                  "/v1/render?latex=x", "/v1/picture?latex=x", "/v1/explain?q=x&id=1"):  # fmt: skip
         assert client.get(path).status_code == 401, path
 

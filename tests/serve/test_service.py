@@ -54,7 +54,6 @@ REQUESTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "/v1/index": [("GET", {})],
     "/v1/health": [("GET", {})],
     "/v1/ready": [("GET", {})],
-    "/v1/metrics": [("GET", {})],
     "/v1/posts/{id}": [("GET", {}), ("PUT", {"json": {"body": "Another $x$."}}), ("DELETE", {})],
 }  # fmt: skip
 """A request to every route, with the parameters that only the index can check."""

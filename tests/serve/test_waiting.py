@@ -32,7 +32,7 @@ from tests.text.small import small_text_encoder
 PATIENCE = 120.0
 """Seconds after which a test gives up; nothing here takes as long unless it hangs."""
 UNLOCKED = ("/v1/health", "/v1/render?latex=x^2", "/v1/render?text=a+$x$", "/v1/picture?latex=x", "/v1/commands",
-            "/v1/metrics", "/", "/app.js", "/v1/openapi.json")  # fmt: skip
+            "/", "/app.js", "/v1/openapi.json")  # fmt: skip
 """Addresses that are answered whatever the index does."""
 LOCKED = ("/v1/search?q=prime&strategy=lexical", "/v1/search?q=prime&strategy=lexical&folder=posts.jsonl",
           "/v1/explain?q=prime&id=1", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/index", "/v1/ready")  # fmt: skip

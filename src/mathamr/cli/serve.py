@@ -74,14 +74,6 @@ def command(
         bool, typer.Option("--log-queries", help="Write the text of queries to the log.")
     ] = False,
     json_log: Annotated[bool, typer.Option("--json-log", help="Write the log as JSON lines.")] = False,
-    drain: Annotated[
-        float,
-        typer.Option(
-            help="Seconds between SIGTERM and shutdown, in which /v1/ready fails and all else is answered.",
-            min=0,
-            max=3600,
-        ),
-    ] = 0.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only errors.")] = False,
 ) -> None:
     """Serve an index: the page at / and the API under /v1, until Ctrl-C.
@@ -115,7 +107,6 @@ def command(
         beside=beside,
         quiet=quiet,
         json_log=json_log,
-        drain=drain,
         processes=processes,
     )
 

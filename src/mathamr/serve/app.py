@@ -31,7 +31,7 @@ def create_app(
     log_queries: bool = False,
 ) -> Middleware:
     """Return the application for one index, as a server runs it."""
-    return Middleware(application(service), service.limits, service.metrics, hosts, log_queries=log_queries)
+    return Middleware(application(service), service.limits, hosts, log_queries=log_queries)
 
 
 def application(service: Service) -> FastAPI:

@@ -87,11 +87,6 @@ class Connections:
     def __len__(self) -> int:
         return len(self._open)
 
-    @property
-    def has_unused(self) -> bool:
-        """True while a client has connected and not yet sent a whole head of a request."""
-        return any(each.is_new for each in self._open.values())
-
     def of(self, scope: Mapping[str, Any]) -> Connection | None:
         """Return the connection of a request; None where there is no socket of ours behind it."""
         client = scope.get("client")
@@ -155,8 +150,6 @@ class Connection(socket.socket):
 
     is_admitted = True
     """False for a connection above the limit."""
-    is_new = True
-    """True until the first request."""
     waiting_since: float | None = None
     """Since when the server has been waiting for the client; None while it is the server's turn."""
     _owner: Connections | None = None
@@ -195,7 +188,7 @@ class Connection(socket.socket):
 
     def begin_response(self) -> None:
         """Note that the request is complete, and that it is the server's turn."""
-        self.is_new, self.waiting_since = False, None
+        self.waiting_since = None
 
     def is_overdue(self, now: float) -> bool:
         """Return True if the client has not read, or not sent the head of a request, for too long."""

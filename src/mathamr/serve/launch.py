@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from mathamr.amr.parser import check_recorded
@@ -24,9 +23,8 @@ from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
 from mathamr.serve.connections import ConnectionCounts, fit_to_files
 from mathamr.serve.limits import Limits
-from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
-from mathamr.serve.server import address, bound_socket, exposure_warning, inherited_socket, server
+from mathamr.serve.server import address, bound_socket, exposure_warning, server
 from mathamr.serve.service import Service
 from mathamr.serve.workers import worker_count, workers
 
@@ -57,16 +55,14 @@ def serve(
     beside: Path | None = None,
     quiet: bool = False,
     json_log: bool = False,
-    drain: float = 0.0,
     processes: int | None = 1,
     announce: Callable[[str], None] = _print_address,
 ) -> None:
     """Serve the index in a folder; with a key for writing the index is opened for changes.
 
     `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
-    processes; None starts one a processor where the index allows it. After SIGTERM the server reports for `drain`
-    seconds that it is not ready, and still answers, so that a balancer can send requests elsewhere. `beside` is another
-    index, in which clients find what corresponds to a post.
+    processes; None starts one a processor where the index allows it. `beside` is another index, in which clients find what
+    corresponds to a post.
     """
     if editor is not None:
         check_editor(editor)
@@ -83,14 +79,9 @@ def serve(
         )
     signal.signal(signal.SIGTERM, _stop)
     count = worker_count(processes, writes=bool(keys.write))
-    inherited = inherited_socket()
-    stop_workers: list[Callable[[], None]] = []
 
-    with (
-        closing(inherited or bound_socket(host, port)) as listening,
-        TemporaryDirectory(prefix="mathamr-serve-") as folder,
-    ):
-        where = address(*listening.getsockname()[:2] if inherited else (host, listening.getsockname()[1]))
+    with closing(bound_socket(host, port)) as listening:
+        where = address(host, listening.getsockname()[1])
         counts = ConnectionCounts(count)
 
         def run(started: Callable[[], None]) -> None:
@@ -99,7 +90,6 @@ def serve(
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
                 Index.open(beside, device=device) if beside else nullcontext() as other,
-                closing(Metrics(Path(folder) if count > 1 else None)) as metrics,
             ):
                 if parser is not None:
                     index.use_parser(parser)
@@ -110,11 +100,11 @@ def serve(
                     counts.set(0)
                     started()
 
-                with closing(Service(index, allowed, keys, metrics, editor=editor, beside=other)) as service:
+                with closing(Service(index, allowed, keys, editor=editor, beside=other)) as service:
                     app = create_app(service, allowed_hosts(host, hosts), log_queries=log_queries)
                     app.limiting.connections.counts = counts
                     try:
-                        server(app, allowed, listens, drain, stop_workers).run([listening])
+                        server(app, allowed, listens).run([listening])
                     finally:
                         counts.leave()
 
@@ -124,9 +114,7 @@ def serve(
 
         _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
         shared = load_for_forks(path, device=device, model=model) if count > 1 else None
-        with workers(count - 1, run_worker) if count > 1 else nullcontext() as stop, announced(path, where):
-            if stop is not None:
-                stop_workers.append(stop)
+        with workers(count - 1, run_worker) if count > 1 else nullcontext(), announced(path, where):
             if warning := exposure_warning(host, has_read_key=bool(keys.read)):
                 _report(warning)
             try:

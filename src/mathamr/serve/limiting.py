@@ -22,7 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PREFIX = "/v1"
 """Where the routes of the API are; everything else is the page."""
-HEALTH, READY = f"{PREFIX}/health", f"{PREFIX}/ready"
+HEALTH = f"{PREFIX}/health"
 BEGINNING_AT_ONCE = 4
 """Requests that begin in one round of the event loop, each about two milliseconds of work before it waits for a thread."""
 _CLOSE = {"Connection": "close"}
@@ -35,8 +35,6 @@ class LimitsMiddleware:
         self._app, self._limits, self._hosts = app, limits, hosts
         self.connections = Connections(limits)
         self._turns = ClientTurns()
-        self.is_stopping = False
-        """True when the server is about to stop: it still answers, but `/v1/ready` says no."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Read one request completely and pass it on when it is its client's turn."""
@@ -44,14 +42,11 @@ class LimitsMiddleware:
         connection = self.connections.of(scope)
         try:
             if connection is not None:
-                connection.is_new = False
                 connection.wait_for_client()
                 if not connection.is_admitted and scope["path"] != HEALTH:
                     raise busy(1.0)
             self._check_host(scope)
             _check_site(scope)
-            if self.is_stopping and scope["path"] == READY:
-                raise ApiError("unavailable", "the server is about to stop; ask another one")
             body = await self._read_body(scope, receive)
             if connection is not None:
                 connection.begin_response()

@@ -1,4 +1,4 @@
-"""`Middleware`: what every request passes before and after its route: limits, headers, log, metrics, the last resort."""
+"""`Middleware`: what every request passes before and after its route: limits, headers, log, the last resort."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from mathamr.serve.limiting import (
     replay,
 )
 from mathamr.serve.limits import Limits
-from mathamr.serve.metrics import Metrics
 from mathamr.serve.routes import ANY
 
 LOG = logging.getLogger("mathamr.serve")
@@ -55,12 +54,11 @@ class Middleware:
         self,
         app: App,
         limits: Limits,
-        metrics: Metrics,
         hosts: frozenset[str] | None = None,
         *,
         log_queries: bool = False,
     ) -> None:
-        self._app, self._metrics, self._log_queries = app, metrics, log_queries
+        self._app, self._log_queries = app, log_queries
         self.limiting = LimitsMiddleware(app, limits, hosts)
 
     async def warm(self) -> None:
@@ -95,7 +93,7 @@ class Middleware:
         started = time.perf_counter()
         state = scope.setdefault("state", {})
         state["request"] = request = secrets.token_hex(8)
-        response = _Response(send, request, closes=self.limiting.is_stopping or _has_two_lengths(scope))
+        response = _Response(send, request, closes=_has_two_lengths(scope))
         try:
             await self.limiting(scope, receive, response.send)
         except ApiError as error:
@@ -117,7 +115,6 @@ class Middleware:
     def _record(self, scope: Scope, status: int, seconds: float, request: str) -> None:
         route = _route(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        self._metrics.request(method, route, status, seconds)
         client = (scope.get("client") or ("-", 0))[0]
         state = scope["state"]
         entry: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`Service`: the index that is served, and what the routes share: limits, keys, queues, metrics."""
+"""`Service`: the index that is served, and what the routes share: limits, keys, queues."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from mathamr.serve.access import Keys
 from mathamr.serve.answercache import answer_cache
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.limits import Limits
-from mathamr.serve.metrics import Metrics
 from mathamr.serve.pieces import place_shown, source_shown
 from mathamr.serve.queue import WorkQueue
 
@@ -42,7 +41,6 @@ class Service:
     index: Index
     limits: Limits = field(default_factory=Limits)
     keys: Keys = field(default_factory=Keys)
-    metrics: Metrics = field(default_factory=Metrics)
     editor: str | None = None
     """The editor that opens files of posts on the reader's machine, which is this one; responses have full paths then."""
     beside: Index | None = None
@@ -56,8 +54,6 @@ class Service:
         self.rendering = WorkQueue("render", limits.workers, limits.waiting, reserve=1)
         self.drawing = WorkQueue("graph", 1, limits.waiting)
         self.writes = WorkQueue("write", 1, limits.waiting_writes)
-        for queue in self.queues:
-            self._publish(queue)
 
     @property
     def queues(self) -> tuple[WorkQueue, ...]:
@@ -125,12 +121,6 @@ class Service:
     def _at_one_revision(self, work: Callable[[], T]) -> T:
         with self.archive.reading():
             return work()
-
-    def _publish(self, queue: WorkQueue) -> None:
-        name, gauge = f"mathamr_{queue.name}", self.metrics.gauge
-        gauge(f"{name}_work", f"Jobs of the {queue.name} queue that run or wait.", lambda: queue.taken)
-        gauge(f"{name}_refused", "Requests refused with 429 since the start.", lambda: queue.refused)
-        gauge(f"{name}_timed_out", "Requests that took too long.", lambda: queue.timed_out)
 
 
 async def service_of(request: Request) -> Service:

@@ -53,7 +53,6 @@ async def _explain(request: Request, service: Service, options: ExplainRequest) 
     request.state.query = options.q
     response, seconds = await service.search(lambda: _explained(service, options))
     request.state.stages = seconds
-    service.metrics.query(seconds)
     return response
 
 

@@ -114,7 +114,6 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
     where = _filter(service, options.filter)
     answer = await service.search(lambda: _answered(service, options, where))
     request.state.stages = answer.seconds
-    service.metrics.query(answer.seconds)
     return Response(answer.body, media_type="application/json")
 
 

@@ -1,4 +1,4 @@
-"""The served index, health, readiness and metrics."""
+"""The served index, health and readiness."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter
 
 from mathamr import __version__
 from mathamr.search.examplequeries import examples
 from mathamr.search.locations import folder_counts
 from mathamr.serve.answers import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.commands import shown_macros
-from mathamr.serve.metrics import CONTENT_TYPE
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
 
 router = APIRouter(tags=["status"])
@@ -37,16 +36,6 @@ async def ready(service: ServiceOf) -> Any:
     """Return whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
     return {"status": "ready", "posts": posts}
-
-
-@router.get(
-    "/metrics",
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
-)
-async def metrics(service: Reader) -> Response:
-    """Return counts and times for Prometheus."""
-    return Response(await service.compute(service.metrics.text), media_type=CONTENT_TYPE)
 
 
 def _ready(service: Service) -> int:
