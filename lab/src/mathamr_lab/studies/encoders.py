@@ -6,6 +6,9 @@
     MATHAMR_SHARE=1                                    one in so many posts, entries and topics is taken
     MATHAMR_WORKERS=2                                  processes that index and search
 
+Queries are asked in an order that is drawn once, the same for every model, and what is found is kept while a model is asked
+(`COLLECTION-MODEL.part.json`): if that is cut, what it has is a sample. Models are compared on the queries that all of them have.
+
 arqmath-mini is asked its known items, as they are and in other letters, and Task 1 of 2020 and 2021; the encyclopedia is asked for the
 entries that no model of ours was trained on. Every model has two columns: the default ranking, and its vectors alone. Seconds of an index
 are those of the clock, on a GPU if there is one; seconds of a query are those of one processor.
@@ -16,13 +19,15 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from multiprocessing import get_context
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 
@@ -49,8 +54,10 @@ KNOWN = "known-items"
 JUDGED = ("nDCG'", "MAP'", "Bpref")
 VECTORS = ("single", "maxsim")
 """Names of rankings by vectors alone; a model is shown by the first it has."""
-AT_A_TIME = 24
+AT_A_TIME = 8
 """The number of queries that a process gets at a time."""
+KEPT_EVERY = 5
+"""Seconds after which what is found is written again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +72,13 @@ class Bed:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What two rankings of a model have: values by bed and measure, query by query, and the seconds of all queries of a bed."""
+    """What two rankings of a model have: values by bed and measure and query, and the seconds of a query of each bed."""
 
-    values: dict[str, list[list[float]]] = field(default_factory=dict)
+    values: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def write(self, path: Path) -> None:
+        path.write_text(json.dumps({"values": self.values, "seconds": self.seconds}), "utf-8")
 
 
 def write_collection(path: Path, share: int) -> None:
@@ -131,38 +141,49 @@ def measure_model(model: str, collection: str, folder: Path, share: int, workers
     write_collection(path, share)
     built = build_index([path], index_folder, BuildOptions(model=model, workers=workers))
     print(json.dumps({"built": name, **built.to_json()}), flush=True)
-    found = measure_index(index_folder, collection, workers)
-    found.seconds["index"] = built.seconds / built.manifest.counts["posts"]
-    kept.write_text(json.dumps({"values": found.values, "seconds": found.seconds}), "utf-8")
+    found = Found(seconds={"index": built.seconds / built.manifest.counts["posts"]})
+    part = kept.with_suffix(".part.json")
+    measure_index(index_folder, collection, workers, found, part)
+    part.rename(kept)
     return found
 
 
-def measure_index(folder: Path, collection: str, workers: int) -> Found:
-    """Return the figures of an index of a collection."""
+def measure_index(folder: Path, collection: str, workers: int, found: Found, kept: Path) -> None:
+    """Add the figures of an index of a collection, and write them now and then."""
     with Index.open(folder) as index:
         beds = topic_beds(index) if collection == "arqmath" else entry_beds(index)
-    found = Found()
+    parts = [(at, bed, part) for bed in beds for at, part in enumerate(batches(_drawn(bed), AT_A_TIME))]
+    written, seconds = time.monotonic(), dict.fromkeys((bed.name for bed in beds), 0.0)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        waiting = []
-        for bed in beds:
-            for part in batches(bed.queries.items(), AT_A_TIME):
-                some = Bed(bed.name, dict(part), bed.qrels, bed.measures)
-                waiting.append((bed, pool.submit(_measure, str(folder), some)))
-        for bed, future in waiting:
-            values, seconds = future.result()
-            found.seconds[bed.name] = found.seconds.get(bed.name, 0.0) + seconds / len(bed.queries)
-            for name, columns in values.items():
-                known = found.values.setdefault(f"{bed.name}, {name}", [[] for _ in columns])
+        waiting = {
+            pool.submit(_measure, str(folder), Bed(bed.name, dict(part), bed.qrels, bed.measures)): bed.name
+            for _, bed, part in sorted(parts, key=itemgetter(0))
+        }
+        for future in as_completed(waiting):
+            name, (values, spent) = waiting[future], future.result()
+            for measured, columns in values.items():
+                known = found.values.setdefault(f"{name}, {measured}", [{} for _ in columns])
                 for column, more in zip(known, columns, strict=True):
-                    column += more
-    return found
+                    column |= more
+            seconds[name] += spent
+            found.seconds[name] = seconds[name] / len(column)
+            if time.monotonic() - written > KEPT_EVERY:
+                written = time.monotonic()
+                found.write(kept)
+    found.write(kept)
 
 
-def _measure(folder: str, bed: Bed) -> tuple[dict[str, list[list[float]]], float]:
+def _drawn(bed: Bed) -> Iterator[tuple[str, Topic | str]]:
+    """Yield the queries of a bed in an order that is always the same."""
+    for query in random.Random(0).sample(sorted(bed.queries), len(bed.queries)):
+        yield query, bed.queries[query]
+
+
+def _measure(folder: str, bed: Bed) -> tuple[dict[str, list[dict[str, float]]], float]:
     """Return the values of some queries by measure and ranking, and the seconds of the default ranking."""
     index = _opened(folder)
     known = index.rankings("answers")
-    columns: dict[str, list[list[float]]] = {}
+    columns: dict[str, list[dict[str, float]]] = {}
     seconds = []
     for strategy in (None, next(each for each in VECTORS if each in known)):
         began = time.process_time()
@@ -171,7 +192,7 @@ def _measure(folder: str, bed: Bed) -> tuple[dict[str, list[list[float]]], float
         qrels = Qrels({each: bed.qrels.grades[each] for each in bed.queries})
         scores = evaluate(run, qrels, [measure(each) for each in bed.measures])
         for name, values in scores.values.items():
-            columns.setdefault(name, []).append(list(values.values()))
+            columns.setdefault(name, []).append(dict(values))
     return columns, seconds[0]
 
 
@@ -202,20 +223,24 @@ def run() -> None:
         found = [measure_model(model, collection, folder, share, workers) for model in models]
         rows = [["default ranking / vectors alone", "queries", *map(short_name, models)]]
         for bed, first in found[0].values.items():
-            shown = (compared(own.values[bed], first) for own in found)
-            rows.append([bed, str(len(first[0])), *shown])
+            shared = [query for query in first[0] if all(query in own.values[bed][0] for own in found)]
+            shown = (compared(own.values[bed], first, shared) for own in found)
+            rows.append([bed, str(len(shared)), *shown])
         for bed in found[0].seconds:
             rows.append([f"{bed}, s", "", *(f"{own.seconds[bed]:.3f}" for own in found)])
         print(aligned(rows), flush=True)
 
 
-def compared(columns: Sequence[Sequence[float]], first: Sequence[Sequence[float]]) -> str:
+def compared(
+    columns: Sequence[Mapping[str, float]], first: Sequence[Mapping[str, float]], queries: Sequence[str]
+) -> str:
     """Return means; + or - marks a column above or below that of the first model by more than chance (95 %, by the bootstrap)."""
     said = []
     for values, others in zip(columns, first, strict=True):
-        interval = bootstrap_interval([one - other for one, other in zip(values, others, strict=True)])
+        interval = bootstrap_interval([values[query] - others[query] for query in queries])
         low, high = interval or (0.0, 0.0)
-        said.append(f"{fmean(values):.3f}{'+' * (low > 0)}{'-' * (high < 0)}")
+        mean = fmean(values[query] for query in queries)
+        said.append(f"{mean:.3f}{'+' * (low > 0)}{'-' * (high < 0)}")
     return " / ".join(said)
 
 

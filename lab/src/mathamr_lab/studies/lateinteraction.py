@@ -3,7 +3,7 @@
     MATHAMR_OUT=FOLDER        where the model is written
     MATHAMR_BASE=FOLDER       the model to start from; all-MiniLM-L6-v2 of its package
     MATHAMR_SECONDS=150       how long it is trained, reading aside; the learning rate falls to 0 in that time
-    MATHAMR_BATCH=128         pairs in a step, each a negative for the others
+    MATHAMR_BATCH=256         pairs in a step, each a negative for the others
 
 A linear layer of 128 numbers, orthogonal at first, stands behind the base. The score is the mean over the question's tokens of the best cosine with
 a token of the answer. Pairs are those of arqmath-mini and of the other collection, without held-out ones. Needs PyLate.
@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from multiprocessing import get_context
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
 from mathamr.systems.encoders.source import EncoderSource
 from mathamr.text.wording import written
 from mathamr_lab.data import data_folder, environment
@@ -53,20 +55,27 @@ def maxsim(questions: Tensor, asked: Tensor, answers: Tensor, there: Tensor) -> 
 
 def loss_of(scores: Tensor, groups: Sequence[str]) -> Tensor:
     """Return the contrastive loss, both ways; other answers of the same thread are no negatives."""
-    same = torch.tensor([[one == other for other in groups] for one in groups], device=scores.device)
+    numbers = {group: number for number, group in enumerate(groups)}
+    own = torch.tensor([numbers[group] for group in groups], device=scores.device)
+    same = own[:, None] == own
     same &= ~torch.eye(len(groups), dtype=torch.bool, device=scores.device)
     logits = (scores.float() / TEMPERATURE).masked_fill(same, -torch.inf)
     right = torch.arange(len(groups), device=scores.device)
     return (cross_entropy(logits, right) + cross_entropy(logits.T, right)) / 2
 
 
-def _batches(materials: TextMaterials, model: Any, size: int) -> Iterator[tuple[Any, Any, list[str]]]:
+def text_of(post: Post) -> str:
+    """Return a post as an index gives it to an encoder."""
+    return written(post, passage(post))[0].strip() or "."
+
+
+def _batches(
+    materials: TextMaterials, texts: Sequence[str], model: Any, size: int
+) -> Iterator[tuple[Any, Any, list[str]]]:
     """Yield tokens of questions and answers and their groups, made in processes of their own, without end."""
 
     def tokens(numbers: Sequence[int], *, is_query: bool) -> dict[str, Tensor]:
-        posts = [materials.posts[number] for number in numbers]
-        texts = [written(post, passage(post))[0].strip() or "." for post in posts]
-        return dict(model.tokenize(texts, is_query=is_query))
+        return dict(model.tokenize([texts[number] for number in numbers], is_query=is_query))
 
     def collate(numbers: Sequence[int]) -> tuple[Any, Any, list[str]]:
         questions, answers, _ = zip(*(materials.pairs[number] for number in numbers), strict=True)
@@ -79,7 +88,7 @@ def _batches(materials: TextMaterials, model: Any, size: int) -> Iterator[tuple[
         shuffle=True,
         drop_last=True,
         collate_fn=collate,
-        num_workers=min(6, os.cpu_count() or 1),
+        num_workers=min(8, os.cpu_count() or 1),
         multiprocessing_context="fork",
     )
     while True:
@@ -91,12 +100,14 @@ def run() -> None:
 
     out, base = environment("MATHAMR_OUT"), os.environ.get("MATHAMR_BASE")
     seconds, size = (
-        int(os.environ.get(f"MATHAMR_{name}", usual)) for name, usual in (("SECONDS", 150), ("BATCH", 128))
+        int(os.environ.get(f"MATHAMR_{name}", usual)) for name, usual in (("SECONDS", 150), ("BATCH", 256))
     )
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     torch.manual_seed(0)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     materials = training_materials()
+    with get_context("fork").Pool() as pool:
+        texts = pool.map(text_of, materials.posts, 100)
     model = models.ColBERT(
         base or str(EncoderSource("st", "all-MiniLM-L6-v2").files()),
         device=device,
@@ -113,8 +124,8 @@ def run() -> None:
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
     print(f"{len(materials.pairs):,} pairs on {device}", flush=True)
     model.train()
-    began, step, total = time.monotonic(), 0, 0.0
-    for questions, answers, threads in _batches(materials, model, size):
+    began, step, total = time.monotonic(), 0, torch.zeros((), device=device)
+    for questions, answers, threads in _batches(materials, texts, model, size):
         done = (time.monotonic() - began) / seconds
         if done >= 1:
             break
@@ -130,10 +141,10 @@ def run() -> None:
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
-        step, total = step + 1, total + float(loss.detach())
+        step, total = step + 1, total + loss.detach()
         if step % 50 == 0:
-            print(f"step {step}, {time.monotonic() - began:.0f} s, loss {total / 50:.3f}", flush=True)
-            total = 0.0
+            print(f"step {step}, {time.monotonic() - began:.0f} s, loss {float(total) / 50:.3f}", flush=True)
+            total = torch.zeros_like(total)
     model.eval()
     model.save_pretrained(out)
     print(f"{step} steps of {size} pairs; written to {out}", flush=True)
