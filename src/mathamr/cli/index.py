@@ -116,7 +116,7 @@ def command(
     """
     from mathamr.core.workers import processors
     from mathamr.index.indexing.builder import BuildOptions, build_index
-    from mathamr.systems.encoders.source import EncoderSource
+    from mathamr.systems.encoders.source import SERVER, EncoderSource
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -137,9 +137,9 @@ def command(
         raise typer.BadParameter("--no-repair belongs to --check")
     if download:
         source = EncoderSource.parse(model or "")
-        if source is None:
+        if source is None or source.system == SERVER:
             raise typer.BadParameter("--download belongs to --model st:NAME or pylate:NAME")
-        source.download()
+        source.files(download=True)
     options = BuildOptions(
         model=model,
         engine=engine,

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.encoders.source import EncoderSource, check_files, encoder_folder
+from mathamr.systems.encoders.libraries import check_files
+from mathamr.systems.encoders.source import EncoderSource, encoder_folder
 from mathamr.systems.models import load_system, model_folder, system_of
 from tests.systems.encoders.examples import embeddings_server
 

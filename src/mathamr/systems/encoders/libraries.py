@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,6 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, MissingExtraError
-from mathamr.systems.encoders.source import check_files
 
 SAFE: dict[str, Any] = {
     "local_files_only": True,
@@ -19,56 +19,54 @@ SAFE: dict[str, Any] = {
     "model_kwargs": {"use_safetensors": True},
 }
 """Nothing is downloaded, no code of a model is run, and no pickle is read."""
+MODULES = ("sentence_transformers.", "pylate.")
+"""A model folder may only name modules of these packages: it must not choose what is imported."""
 
 
-class SentenceTransformerEncoder:
-    """One vector a text, by the model's own prompts, maximum length, pooling and dimension."""
+class LibraryEncoder:
+    """A model with its own prompts, marks, maximum length, pooling and dimension: a unit vector for a text, or one for each token."""
 
-    def __init__(self, folder: Path, device: str) -> None:
+    def __init__(self, folder: Path, device: str, *, by_token: bool) -> None:
         check_files(folder)
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
-            from sentence_transformers import SentenceTransformer
+            if by_token:
+                from pylate.models import ColBERT as Library
+            else:
+                from sentence_transformers import SentenceTransformer as Library
         except ImportError as error:
-            raise MissingExtraError("sentence-transformers", "pip install 'mathamr[encoders]'") from error
-        self._model = _load(SentenceTransformer, folder, device)
-        self.size = int(self._model.encode(["x"], show_progress_bar=False).shape[1])
+            install = "pip install pylate" if by_token else "pip install 'mathamr[encoders]'"
+            raise MissingExtraError("PyLate" if by_token else "sentence-transformers", install) from error
+        try:
+            self._model: Any = Library(str(folder), device=None if device == "auto" else device, **SAFE)
+        except Exception as error:  # whatever a foreign folder makes go wrong there
+            library = Library.__module__.partition(".")[0]
+            raise MathAMRError(f"{folder} cannot be loaded by {library}: {error}") from error
+        self._by_token = by_token
+        self.size = self.encode(["x"], are_queries=True)[0].shape[1]
 
     def encode(self, texts: Sequence[str], *, are_queries: bool) -> list[FloatArray]:
-        """Return one unit vector a text."""
-        encode = self._model.encode_query if are_queries else self._model.encode_document
-        rows = encode(list(texts), show_progress_bar=False, normalize_embeddings=True, convert_to_numpy=True)
-        return [np.asarray(row, np.float32)[None] for row in rows]
+        """Return the rows of every text."""
+        if self._by_token:
+            rows = self._model.encode(list(texts), is_query=are_queries, show_progress_bar=False)
+        else:
+            encode = self._model.encode_query if are_queries else self._model.encode_document
+            rows = encode(list(texts), show_progress_bar=False, normalize_embeddings=True)
+        return [np.atleast_2d(np.asarray(row, np.float32)) for row in rows]
 
 
-class PylateEncoder:
-    """One unit vector for each token, with the marks and lengths of queries and documents that the model was trained with."""
-
-    def __init__(self, folder: Path, device: str) -> None:
-        check_files(folder)
-        try:
-            from pylate import models
-        except ImportError as error:
-            raise MissingExtraError("PyLate", "pip install pylate") from error
-        self._model = _load(models.ColBERT, folder, device)
-        self.size = len(self.encode(["x"], are_queries=True)[0][0])
-
-    def encode(self, texts: Sequence[str], *, are_queries: bool) -> list[FloatArray]:
-        """Return the rows of every text's tokens."""
-        rows = self._model.encode(
-            list(texts), is_query=are_queries, show_progress_bar=False, convert_to_numpy=True
-        )
-        return [np.asarray(each, np.float32) for each in rows]
-
-
-def _load(library: Any, folder: Path, device: str) -> Any:
-    """Load a model from its folder and turn whatever a foreign folder makes go wrong into one clear error."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+def check_files(folder: Path) -> None:
+    """Refuse a folder that chooses what is imported or that has no weights in safetensors."""
+    modules = folder / "modules.json"
     try:
-        return library(str(folder), device=None if device == "auto" else device, **SAFE)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError, AttributeError) as error:
+        rows = json.loads(modules.read_bytes()[: 1 << 20]) if modules.is_file() else []
+        strange = [row["type"] for row in rows if not row["type"].startswith(MODULES)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MathAMRError(f"{modules} is damaged: {error}") from error
+    if strange:
+        raise MathAMRError(f"{modules} names {strange[0]!r}, which is not a part of Sentence-Transformers")
+    if not any(folder.rglob("*.safetensors")):
         raise MathAMRError(
-            f"{folder} cannot be loaded by {library.__module__.split('.')[0]}: {error}"
-        ) from error
+            f"{folder} has no weights in safetensors files; other formats can run code and are not loaded."
+            " Convert the model with: SentenceTransformer(FOLDER).save_pretrained(NEW_FOLDER)"
+        )

@@ -53,29 +53,18 @@ class Encoder(Protocol):
         ...
 
 
-def _rankings(name: str, by_vectors: Ranking, *, unhub: bool) -> Rankings:
+def _rankings(name: str, by_vectors: Nearest | MaxSim) -> Rankings:
     """Return the rankings of a system with one kind of vectors: alone, with words and trees, and words alone."""
-    fused = Fuse(
-        parts=(
-            Component("lexical", Lexical(), 1.0),
-            BY_FORMULAS,
-            Component(name, by_vectors, 4.0, _WEIGHTS),
-        ),
-        normalisation="z",
-    )
-    inherited: Ranking = Inherit(first=fused, share=0.25)
-    if unhub:
-        inherited = Unhub(first=inherited, field=DOCUMENT, share=0.2, kinds=("question", "words"))
+    parts = (Component("lexical", Lexical(), 1.0), BY_FORMULAS, Component(name, by_vectors, 4.0, _WEIGHTS))
+    fused = Fuse(parts=parts, normalisation="z")
+    best: Ranking = Inherit(first=fused, share=0.25)
+    if isinstance(by_vectors, Nearest):
+        best = Unhub(first=best, field=by_vectors.field, share=0.2, kinds=("question", "words"))
     ours = MathAMRPlusSystem.rankings
+    answers = {"hybrid": Promote(best), name: by_vectors, "fused": Promote(fused)}
     return {
-        "answers": {
-            "hybrid": Promote(inherited),
-            name: by_vectors,
-            "lexical": ours["answers"]["lexical"],
-            "formula": ours["answers"]["formula"],
-            "fused": Promote(fused),
-        },
-        "formulas": {name: ours["formulas"][name] for name in ("aligned", "lexical")},
+        "answers": answers | {each: ours["answers"][each] for each in ("lexical", "formula")},
+        "formulas": {each: ours["formulas"][each] for each in ("aligned", "lexical")},
     }
 
 
@@ -85,7 +74,7 @@ class SentenceTransformersSystem(System):
     kind = "sentence-transformers"
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
-    rankings = _rankings("single", Nearest(DOCUMENT), unhub=True)
+    rankings = _rankings("single", Nearest(DOCUMENT))
     field: ClassVar[str] = DOCUMENT
     many: ClassVar[bool] = False
 
@@ -119,12 +108,13 @@ class SentenceTransformersSystem(System):
                     found = self.encoder.encode([texts[at] for at in places], are_queries=are_queries)
                     rows |= dict(zip(places, found, strict=True))
             for at, item in enumerate(chosen):
-                vectors = np.asarray(rows.get(at, ()), np.float32)
-                level = Level.TOKEN if self.many else Level.DOCUMENT
-                names = map(str, range(len(vectors))) if self.many else [item.post.id]
-                levels = np.full(len(vectors), level, np.int8)
-                post = {self.field: Vectors(vectors, levels, tuple(names))} if len(vectors) else {}
-                yield Encoded(id=item.post.id, post=post)
+                vectors = {self.field: self._named(rows[at], item.post.id)} if at in rows else {}
+                yield Encoded(id=item.post.id, post=vectors)
+
+    def _named(self, rows: FloatArray, post: str) -> Vectors:
+        level = Level.TOKEN if self.many else Level.DOCUMENT
+        names = tuple(map(str, range(len(rows)))) if self.many else (post,)
+        return Vectors(rows, np.full(len(rows), level, np.int8), names)
 
     def save(self, folder: Path) -> None:
         """Write the model folder, which only names the encoder."""
@@ -138,14 +128,20 @@ class SentenceTransformersSystem(System):
             source = EncoderSource.parse(str(model.config["name"]))
             if source is None:
                 raise ValueError("its name has no scheme such as st:")
-        return cls(_load_encoder(source, device), source)
+        return cls(cls._load_encoder(source, device), source)
+
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:
+        from mathamr.systems.encoders.libraries import LibraryEncoder
+
+        return LibraryEncoder(source.files(), device, by_token=cls.many)
 
 
 class LateInteractionSystem(SentenceTransformersSystem):
     """Any late-interaction model that PyLate loads: a vector for each token, MaxSim (``--model pylate:NAME_OR_FOLDER``)."""
 
     kind = "late-interaction"
-    rankings = _rankings("maxsim", MaxSim(PARTS), unhub=False)
+    rankings = _rankings("maxsim", MaxSim(PARTS))
     field, many = PARTS, True
 
 
@@ -154,14 +150,8 @@ class EmbeddingsSystem(SentenceTransformersSystem):
 
     kind = "embeddings"
 
-
-def _load_encoder(source: EncoderSource, device: str) -> Encoder:
-    """Load an encoder by its scheme; libraries and servers are imported only if they are named."""
-    if source.is_server:
+    @classmethod
+    def _load_encoder(cls, source: EncoderSource, device: str) -> Encoder:  # noqa: ARG003
         from mathamr.systems.encoders.server import ServerEncoder
 
         return ServerEncoder(str(source))
-    from mathamr.systems.encoders.libraries import PylateEncoder, SentenceTransformerEncoder
-
-    library = PylateEncoder if source.scheme == "pylate" else SentenceTransformerEncoder
-    return library(source.files(), device)
