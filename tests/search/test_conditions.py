@@ -9,8 +9,8 @@ import pytest
 
 from mathamr import Filter, Index, Query
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import called, post_text, words
+from mathamr.index.preview import Preview
 from mathamr.posts.post import Post
 from mathamr.search.conditioncheck import MOST_READ, CheckedText
 from mathamr.search.conditions import MOST, Conditions, Demand, read_conditions

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.lexical.terms import post_text, stems, words
+from mathamr.index.preview import Preview
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Markup, Place, Post
 from mathamr.search.namequery import Having, NameQuery, _name_words

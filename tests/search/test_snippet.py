@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.indexing.analysis import visual_keys
-from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, latex_tokens, word_tokens, words
+from mathamr.index.preview import Preview, title_parts
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Link, Post
-from mathamr.search.commonwords import STOP_WORDS
 from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
-from mathamr.search.snippet import LENGTH, Wanted, title
-from mathamr.search.snippet import snippet as snippet_of
+from mathamr.search.snippet import LENGTH, Snippets, Wanted, title, title_of
 from mathamr.search.workbudget import WorkBudget
 from tests.models import sample_posts
 
@@ -39,6 +39,14 @@ def snippet(
     post: Post, wanted: Wanted, near: Mapping[int, float] | None = None, formula: str | None = None
 ) -> tuple[Fragment, ...]:
     return snippet_of(Preview.of(post), wanted, near, formula)
+
+
+def snippet_of(
+    preview: Preview, wanted: Wanted, near: Mapping[int, float] | None = None, formula: str | None = None
+) -> tuple[Fragment, ...]:
+    similar = [(near or {}).get(number, math.nan) for number in range(len(preview.numbers.sentences))]
+    held = preview.formula_ids.index(formula) if formula else None
+    return Snippets([preview], wanted, [np.array(similar)], [held])[0]
 
 
 def matched(stretch: tuple[Fragment, ...]) -> list[str]:
@@ -116,10 +124,10 @@ def test_an_empty_post_has_an_empty_snippet() -> None:
 
 def test_titles_name_their_formulas() -> None:
     read = post("Body $z$.", "On $x+y$ and compact sets")
-    found = title(read, Wanted(Query.of_text("compact $x+y$")))
+    found = title(title_parts(read, read.formulas), Wanted(Query.of_text("compact $x+y$")))
     assert [fragment.formula for fragment in found if fragment.kind == "formula"] == ["7:0"]
     assert matched(found) == ["$x+y$", "compact"]
-    assert plain(title(read)) == "On $x+y$ and compact sets"
+    assert plain(title_of(read)) == "On $x+y$ and compact sets"
 
 
 _sentences = st.lists(
@@ -158,15 +166,20 @@ def test_words_and_formulas_that_are_looked_for_in_short_cuts_are_those_of_whole
     asked = {stem for sentence in query.passage.sentences for stem in stems_of(sentence.text)}
     grams = [grams_of(formula.latex) for formula in query.formulas]
     for each in sample_posts(60):
-        for sentence in passage(each).sentences:
-            share = len(asked & stems_of(sentence.text)) / max(1, len(asked))
-            assert wanted.words(sentence.text) == share, sentence.text
+        numbers = Preview.of(each).numbers
+        sentences = passage(each).sentences
+        shares = [len(asked & stems_of(sentence.text)) / max(1, len(asked)) for sentence in sentences]
+        assert wanted.word_shares(numbers.stems, numbers.sentences[:, 6]).tolist() == shares
+        for sentence in sentences:
             for word in words(PLACEHOLDER.sub(" ", sentence.text)):
                 assert wanted.word(word.title()) == bool(asked & stems_of(word)), word
-        wanted.compare(formula.latex for formula in each.formulas)
-        for formula in each.formulas:
-            best = max((dice(grams_of(formula.latex), other) for other in grams), default=0.0)
-            assert wanted.formula(formula.latex) == pytest.approx(best, abs=1e-12), formula.latex
+        best = [
+            max((dice(grams_of(formula.latex), other) for other in grams), default=0.0)
+            for formula in each.formulas
+        ]
+        together = wanted.formula_shares(numbers.tokens, numbers.formulas[:, 3], ())
+        assert together.tolist() == pytest.approx(best, abs=1e-12)
+        assert [wanted.formula(formula.latex) for formula in each.formulas] == pytest.approx(best, abs=1e-12)
 
 
 @given(st.lists(st.sampled_from(["a", "b", "+", "\\frac", "{", "}", "2"]), max_size=12).map(" ".join))
@@ -196,7 +209,7 @@ def test_a_stored_preview_makes_the_same_snippet_and_title(tmp_path: Path) -> No
     assert "lemma 1.1" in plain(snippet_of(stored["l"], wanted))
     for each in posts:
         assert snippet_of(stored[each.id], wanted) == snippet(each, wanted)
-        assert title(stored[each.id].post, wanted, stored[each.id].formulas) == title(each, wanted)
+        assert title(stored[each.id].head.title, wanted) == title(title_parts(each, each.formulas), wanted)
     assert not any(stored[each.id].post.body for each in posts[:-1])
 
 

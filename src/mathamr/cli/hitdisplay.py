@@ -9,10 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mathamr.cli.safeconsole import SafeConsole
+from mathamr.index.preview import EQUATION_LABEL, printed
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
-from mathamr.search.fragment import EQUATION_LABEL, Fragment, printed
+from mathamr.search.fragment import Fragment
 from mathamr.search.hits import NOTHING_MATCHES, SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement

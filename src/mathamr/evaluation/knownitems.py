@@ -16,10 +16,9 @@ import numpy as np
 
 from mathamr.formulas.trees import trees_of
 from mathamr.formulas.visualkey import form_key
-from mathamr.index.lexical.terms import words
+from mathamr.index.lexical.terms import STOP_WORDS, words
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
-from mathamr.search.commonwords import STOP_WORDS
 
 DEPTH = 10
 """A right post behind so many is not found."""

@@ -8,9 +8,9 @@ from functools import cached_property, reduce
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import called, words
+from mathamr.index.preview import Preview
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.passage import PLACEHOLDER
@@ -107,7 +107,7 @@ class ConditionCheck:
     def _read(self, ids: Sequence[str]) -> None:
         previews = self._catalogue.previews(ids)
         read = read_parents(self._catalogue, previews.values())
-        parents = {each: preview.post for each, preview in read.items()}
+        parents = {each: head.post for each, head in read.items()}
         for each, preview in previews.items():
             text = CheckedText(preview, titled(preview.post, parents))
             self._known[each] = text.has_all(self._required) and not text.has_any(self._excluded)
@@ -202,4 +202,4 @@ class CheckedText:
     @cached_property
     def _runs(self) -> list[list[str]]:
         """The words of the text between two formulas; a sentence may end inside a run."""
-        return [words(run) for run in PLACEHOLDER.split(self._preview.text)[::2]]
+        return [words(run) for run in PLACEHOLDER.split("\n".join(self._preview.sentence_texts))[::2]]

@@ -16,9 +16,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import stems, words
+from mathamr.index.lexical.terms import STOP_WORDS, stems, words
 from mathamr.posts.passage import PLACEHOLDER
-from mathamr.search.commonwords import STOP_WORDS, general_words
+from mathamr.search.commonwords import general_words
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import NAMED, Match
 from mathamr.search.library import PROFILE

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from mathamr.index.preview import UNNAMED, formula_length, printed
 from mathamr.posts.formats.latex.references import number_references
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Formula, Post
@@ -14,9 +14,6 @@ from mathamr.posts.post import Formula, Post
 FragmentKind = Literal["text", "formula", "gap"]
 
 ELLIPSIS = "…"
-_UNNAMED = "[formula]"
-EQUATION_LABEL = re.compile(r"\\label\s*\{[^{}]*\}\s*")
-"""The label of an equation, which is not part of the formula."""
 LONGEST_SHOWN = 2000
 """A shortened sentence never shows a longer formula."""
 
@@ -33,7 +30,7 @@ class Fragment:
 
     def __str__(self) -> str:
         if self.kind == "formula":
-            return f"${printed(self.text)}$" if self.text else _UNNAMED
+            return f"${printed(self.text)}$" if self.text else UNNAMED
         return self.text
 
     def __len__(self) -> int:
@@ -43,20 +40,6 @@ class Fragment:
         """Return the fields as JSON values; only formulas have an id and a display flag."""
         row: dict[str, Any] = {"kind": self.kind, "text": self.text, "matched": self.matched}
         return row | {"formula": self.formula, "display": self.display} if self.kind == "formula" else row
-
-
-def formula_length(latex: str) -> int:
-    """Return the number of characters of a formula when it is printed.
-
-    >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
-    True
-    """
-    return len(printed(latex)) + 2 if latex else len(_UNNAMED)
-
-
-def printed(latex: str) -> str:
-    """Return a formula in one line, without its label."""
-    return " ".join((EQUATION_LABEL.sub("", latex) if "\\label" in latex else latex).split())
 
 
 GAP = Fragment("gap", f" {ELLIPSIS} ")

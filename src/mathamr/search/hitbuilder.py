@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.occurrences import FormulaEntry
-from mathamr.index.catalogue.storedpassages import Preview
+from mathamr.index.preview import Preview, PreviewHead
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
@@ -20,7 +21,7 @@ from mathamr.search.formulamatch import matched_nodes, matched_stretches, taken_
 from mathamr.search.hits import FormulaHit, Hit, Match
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
-from mathamr.search.snippet import Wanted, shown_latex, snippet, title
+from mathamr.search.snippet import Snippets, Wanted, title
 from mathamr.systems.field import Field
 
 
@@ -65,28 +66,38 @@ class HitBuilder:
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
         parents = read_parents(catalogue, previews.values())
-        questions = {each: preview.post for each, preview in parents.items()}
-        similar = self._similarities(list(previews)) if near else {}
-        wanted.compare(shown_latex(previews.values(), parents.values()))
+        questions = {each: head.post for each, head in parents.items()}
+        similar = self._similarities(previews) if near else {}
+        titles = {
+            each: parents.get(titled(preview.post, questions).id, preview.head)
+            for each, preview in previews.items()
+        }
         hits: list[Hit] = []
         # A concurrent update may have deleted a post already; ranks are numbered without it.
         found = [each for each in page if of_post[each.id] in previews]
-        for place, each in enumerate(found, offset + 1):
+        if not found:
+            return ()
+        shown = [previews[of_post[each.id]] for each in found]
+        inside = [
+            self._number_in(preview, entries.get(each.id), each.holds)
+            for preview, each in zip(shown, found, strict=True)
+        ]
+        latex = (part[0] for head in titles.values() for part in head.title if not isinstance(part, str))
+        similarities = [similar.get(preview.post.id) for preview in shown]
+        snippets = Snippets(shown, wanted, similarities, inside, latex)
+        for place, (each, preview) in enumerate(zip(found, shown, strict=True)):
             check_cancelled()
-            preview = previews[of_post[each.id]]
-            post = preview.post
+            post, above = preview.post, titles[preview.post.id]
             entry = entries.get(each.id)
-            inside = entry.formula.id if entry else self._held(preview, each.holds)
-            above = titled(post, questions)
             hits.append(
                 Hit(
                     post.id,
-                    place,
+                    offset + 1 + place,
                     each.score,
                     post.kind,
-                    title(above, wanted, parents.get(above.id, preview).formulas),
-                    snippet(preview, wanted, similar.get(post.id), inside),
-                    above.tags or post.tags,
+                    title(above.title, wanted),
+                    snippets[place],
+                    above.post.tags or post.tags,
                     post.parent,
                     post.date,
                     post.score,
@@ -100,11 +111,12 @@ class HitBuilder:
             )
         return tuple(hits)
 
-    def _held(self, preview: Preview, visual: str) -> str | None:
-        """Return the formula of a post by which it was found, which its snippet shows; None if it was found otherwise."""
+    def _number_in(self, preview: Preview, entry: FormulaEntry | None, visual: str) -> int | None:
+        """Return the number of the formula by which a post was found, which its snippet shows; None if it was found otherwise."""
+        if entry is not None:
+            return preview.formula_ids.index(entry.formula.id)
         place = self._archive.catalogue.position_of(preview.post.id, visual) if visual else None
-        ids = preview.formulas.latex
-        return next(islice(ids, place, None), None) if place is not None else None
+        return place if place is not None and place < len(preview.numbers.formulas) else None
 
     def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (opt, slt), _ = trees_of(entry.formula, entry.macros)
@@ -130,22 +142,21 @@ class HitBuilder:
             else (),
         )
 
-    def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:
-        """Return for every sentence of some posts, its similarity to the nearest vector of the query."""
+    def _similarities(self, previews: Mapping[str, Preview]) -> dict[str, DoubleArray]:
+        """Return for every sentence of some posts, its similarity to the nearest vector of the query; NaN if it has no vector."""
         field = aligned_field(self._archive)
-        if field is None:
+        if field is None or not previews:
             return {}
         query = self._context.rows(field).vectors
-        found: dict[str, dict[int, float]] = {}
-        for identifier, stored in self._archive.engine[field.name].fetch(ids).items():
-            (rows,) = np.nonzero(stored.levels == Level.SENTENCE)
-            if len(rows):
-                best = (query @ stored.vectors[rows].T).max(axis=0)
-                nearest = found[identifier] = {}
-                for row, near in zip(rows.tolist(), best.tolist(), strict=True):
-                    number = int(stored.references[row])
-                    nearest[number] = max(near, nearest.get(number, near))
-        return found
+        stored = self._archive.engine[field.name].fetch(list(previews))
+        (rows,) = np.nonzero(np.concatenate([own.levels for own in stored.values()]) == Level.SENTENCE)
+        best = (query @ np.concatenate([own.vectors for own in stored.values()]).T).max(axis=0)[rows]
+        references = list(chain.from_iterable(own.references for own in stored.values()))
+        starts = [0, *accumulate(len(previews[each].numbers.sentences) for each in stored)]
+        base = np.repeat(starts[:-1], [len(own) for own in stored.values()])[rows]
+        nearest = np.full(starts[-1], np.nan)
+        np.fmax.at(nearest, base + [int(references[row]) for row in rows.tolist()], best)
+        return {each: nearest[start:end] for each, (start, end) in zip(stored, pairwise(starts), strict=True)}
 
 
 def aligned_field(archive: IndexStorage) -> Field | None:
@@ -154,9 +165,9 @@ def aligned_field(archive: IndexStorage) -> Field | None:
     return next((field for field in fields if field.of == "posts" and field.many), None)
 
 
-def read_parents(catalogue: Catalogue, previews: Iterable[Preview]) -> dict[str, Preview]:
-    """Return the previews of the parents of posts, by id."""
-    return catalogue.previews(sorted({each.post.parent for each in previews if each.post.parent}))
+def read_parents(catalogue: Catalogue, previews: Iterable[Preview]) -> dict[str, PreviewHead]:
+    """Return the titles of the parents of posts, by id."""
+    return catalogue.preview_heads(sorted({each.post.parent for each in previews if each.post.parent}))
 
 
 def titled(post: Post, parents: Mapping[str, Post]) -> Post:

@@ -11,20 +11,22 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice, zip_longest
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
+from mathamr.index.lexical.terms import STOP_WORDS, Terms, called, misspellings, stems, title_names, words
+from mathamr.index.preview import Preview, SentenceNumbers
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
+from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Markup, Post
-from mathamr.search.commonwords import STOP_WORDS, general_words
+from mathamr.search.commonwords import general_words
 from mathamr.search.fusion import rank_by_score
 from mathamr.search.query import Query
 
@@ -219,13 +221,15 @@ class NameQuery:
 
 def _beginning(preview: Preview) -> str:
     """Return the title of a post, unless it is an answer, and the beginning of its text, with formulas as LaTeX."""
+    latex, numbers = preview.formula_latex, preview.numbers
+    left = iter(numbers.places[:, 0].tolist())
     found = []
-    for row in preview.rows:
-        if preview.post.role != "answer" if row["field"] == "title" else row["start"] < BEGINNING:
-            text = row["text"]
-            for name, formula, *_ in row.get("placeholders", ()):
-                text = text.replace(name, preview.formulas.latex.get(formula, ""), 1)
-            found.append(text)
+    for text, row in zip(preview.sentence_texts, numbers.sentences.tolist(), strict=True):
+        own = SentenceNumbers(*row)
+        places = [latex[place] for place in islice(left, own.places)]
+        if own.start < BEGINNING if own.in_body else preview.post.role != "answer":
+            between = PLACEHOLDER.split(text)[::2] if places else [text]
+            found.append("".join(chain.from_iterable(zip_longest(between, places, fillvalue=""))))
     return "\n".join(found)
 
 
@@ -289,7 +293,10 @@ def _name_words(query: Query) -> tuple[str, ...]:
         return ()
     if not query.has_words:
         return ()
-    found = tuple(words(_beginning(Preview.of(query.post, query.passage))))
+    latex = {formula.id: formula.latex for formula in query.formulas}
+    names = query.passage.formula_map
+    text = PLACEHOLDER.sub(lambda match: latex.get(names[match.group()], ""), query.passage.text)
+    found = tuple(words(text))
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found

@@ -102,7 +102,8 @@ class PostRanker(Ranker):
             return True
         assert self._collection is not None
         wanted = _words_of(query.passage.text)
-        return any(_words_of(each.text) == wanted for each in self._collection.previews(parents).values())
+        previews = self._collection.previews(parents).values()
+        return any(_words_of("\n".join(each.sentence_texts)) == wanted for each in previews)
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """Return how many results are used: all if the query is a name; of declarations those that are reordered."""

@@ -46,7 +46,7 @@ from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
-from mathamr.search.snippet import Wanted, title
+from mathamr.search.snippet import Wanted, title_of
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
     TASKS,
@@ -469,7 +469,7 @@ class Index(Closing):
             raise
         # Some systems join two vectors, that of the wording first; the others need not know.
         wording = getattr(self.archive.system, "wording_size", 0)
-        shown_title = plain(title(shown))
+        shown_title = plain(title_of(shown))
         return align(context.query.post, context.rows(field), post, stored, shown_title, formula_id, wording)
 
     def placed(

@@ -16,7 +16,7 @@ from mathamr.search.hitbuilder import titled
 from mathamr.search.hits import Hit
 from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS
 from mathamr.search.searcher import Index
-from mathamr.search.snippet import title
+from mathamr.search.snippet import title_of
 from mathamr.systems.ranking import Nearest
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class SimilarPair:
                 {
                     "id": post.id,
                     "kind": post.kind,
-                    "title": plain(title(titled(post, parents))),
+                    "title": plain(title_of(titled(post, parents))),
                     "source": post.source,
                     "place": post.place.to_dict() if post.place else None,
                 }

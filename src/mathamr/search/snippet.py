@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, islice, repeat
-from typing import Any
+from itertools import accumulate, chain, pairwise
 
 import numpy as np
 
-from mathamr.core.arrays import IntArray
+from mathamr.core.arrays import BoolArray, DoubleArray, IndexArray, Int32Array, IntArray
 from mathamr.core.cancellation import check_cancelled
-from mathamr.index.catalogue.storedpassages import Preview
-from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
-from mathamr.posts.markup import title_pieces
-from mathamr.posts.markup.piece import Piece
-from mathamr.posts.passage import PLACEHOLDER
-from mathamr.posts.post import Formula, Markup, Post
-from mathamr.search.commonwords import STOP_WORDS
-from mathamr.search.fragment import GAP, Fragment, formula_length, fragments, shortened
+from mathamr.index.lexical.terms import STOP_WORDS, stems, word_tokens, words
+from mathamr.index.preview import (
+    Preview,
+    SentenceNumbers,
+    TitlePart,
+    hash_term,
+    title_parts,
+    token_numbers,
+)
+from mathamr.posts.formats.latex.references import number_references
+from mathamr.posts.passage import PLACEHOLDER, Sentence
+from mathamr.posts.post import Post
+from mathamr.search.fragment import GAP, Fragment, shortened
 from mathamr.search.query import Query
 from mathamr.search.workbudget import Affords, QueryBudget, WorkBudget
 
@@ -32,11 +36,9 @@ ALIKE = 0.6
 FORMULAS_COMPARED = 32
 """The greatest number of formulas of a query that are compared with those of a post."""
 
-CACHED_POSTS, CACHED_PARTS = 512, 16_384
-"""Sizes of the caches of posts, and of sentences and formulas."""
+CACHED_PARTS = 16_384
+"""Size of the caches of words and sentences."""
 
-_BETWEEN = "\0"
-"""The token between two formulas that are compared together."""
 _COMPARISON = 20
 """The least work of a comparison, in n-grams."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
@@ -47,47 +49,47 @@ class WantedFormulas:
     """The formulas of a query, compared with many formulas of posts at once by the 1- to 3-grams of tokens that they share."""
 
     def __init__(self, latex: Sequence[str]) -> None:
-        tokens = [latex_tokens(each) for each in latex]
-        self._numbers = {token: number for number, token in enumerate(dict.fromkeys(chain(*tokens)), 1)}
-        self._numbers[_BETWEEN] = -1
+        tokens = [np.array(token_numbers(each), np.int32) for each in latex]
+        self._known = np.unique(np.concatenate([*tokens, np.empty(0, np.int32)]))
         self._wanted = []
         for own in tokens:
-            numbers = np.array([self._numbers[token] for token in own], np.int64)
-            grams, _ = self._grams(numbers, np.zeros(len(own), np.int64))
+            grams, _ = self._grams(own, np.zeros(len(own), np.int64))
             self._wanted.append((*np.unique(grams, return_counts=True), len(grams)))
 
     def __len__(self) -> int:
         return len(self._wanted)
 
-    def alike(self, latex: Sequence[str], affords: Affords) -> dict[str, float]:
-        """Return the greatest Dice coefficient of each formula with one of the query's; those that are not afforded are left out."""
-        text = f"\n{_BETWEEN}\n".join(each.replace(_BETWEEN, " ") for each in latex)
-        tokens = latex_tokens(text)
-        numbers = np.fromiter(map(self._numbers.get, tokens, repeat(0)), np.int64, len(tokens))
-        is_token = numbers >= 0
-        numbers, owners = numbers[is_token], np.cumsum(~is_token, dtype=np.int64)[is_token]
-        lengths = np.bincount(owners, minlength=len(latex))
+    def alike(self, tokens: Int32Array, lengths: Int32Array, affords: Affords) -> DoubleArray:
+        """Return the greatest Dice coefficient of each formula with one of the query's, -1 for those that are not afforded.
+
+        `tokens` has the hashes of all tokens, `lengths` how many of them each formula has.
+        """
         sizes = np.where(lengths > 1, 3 * lengths - 3, lengths)
         least = sum(_COMPARISON + len(keys) for keys, _, _ in self._wanted)
         works = (least + len(self._wanted) * sizes).tolist()
-        chosen = [number for number, work in enumerate(works) if affords(work)]
-        if len(chosen) < len(latex):
-            return self.alike([latex[number] for number in chosen], lambda _: True) if chosen else {}
-        grams, held = self._grams(numbers, owners)
-        best = np.zeros(len(latex))
+        afforded = np.fromiter(map(affords, works), np.bool_, len(works))
+        grams, held = self._grams(tokens, np.repeat(np.arange(len(lengths)), lengths))
+        best = np.zeros(len(lengths))
         for keys, counts, size in self._wanted:
+            if not len(keys):
+                continue
             places = np.minimum(np.searchsorted(keys, grams), len(keys) - 1)
-            same = np.flatnonzero(keys[places] == grams) if len(keys) else places[:0]
+            same = np.flatnonzero(keys[places] == grams)
             often = np.bincount(
-                held[same] * len(keys) + places[same], minlength=len(latex) * len(keys)
-            ).reshape(len(latex), len(keys))
+                held[same] * len(keys) + places[same], minlength=len(lengths) * len(keys)
+            ).reshape(len(lengths), len(keys))
             shared = np.minimum(often, counts).sum(axis=1)
             np.maximum(best, 2 * shared / np.maximum(1, size + sizes), out=best)
-        return dict(zip(latex, best.tolist(), strict=True))
+        return np.where(afforded, best, -1.0)
 
-    def _grams(self, numbers: IntArray, owners: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the 1- to 3-grams of known tokens as numbers, and the formula that each is of."""
-        base, known = len(self._numbers) + 1, numbers > 0
+    def _grams(self, tokens: Int32Array, owners: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the 1- to 3-grams of the query's tokens as numbers, and the formula that each is of."""
+        if not len(self._known):
+            return owners[:0], owners[:0]
+        base = len(self._known) + 2
+        numbers = np.searchsorted(self._known, tokens)
+        known = self._known[np.minimum(numbers, len(self._known) - 1)] == tokens
+        numbers += 1
         pairs = known[:-1] & known[1:] & (owners[:-1] == owners[1:])
         triples = pairs[:-1] & pairs[1:]
         doubled = base * numbers[:-1] + numbers[1:]
@@ -107,8 +109,8 @@ class Wanted:
     def __init__(self, query: Query, more: Iterable[str] = (), budget: WorkBudget | None = None) -> None:
         texts = (*(sentence.text for sentence in query.passage.sentences), *more)
         self._stems = frozenset(stem for text in texts for stem in _stems(text))
-        self._initials = frozenset(stem[0] for stem in self._stems)
-        initials = "".join(map(re.escape, sorted(self._initials)))
+        self._numbers = np.array(sorted(set(map(hash_term, self._stems))), np.int32)
+        initials = "".join(map(re.escape, sorted({stem[0] for stem in self._stems})))
         pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
         self._beginning = re.compile(pattern, re.IGNORECASE) if initials else None
         self._known_stems = _KnownStems(self._stems)
@@ -119,7 +121,7 @@ class Wanted:
         self.uncompared = 0
         """Formulas of posts that were not compared with those of the query."""
         self._words: dict[str, bool] = {}
-        self._phrases = query.conditions.required.phrases + query.conditions.required.titles
+        self.phrases = query.conditions.required.phrases + query.conditions.required.titles
 
     @property
     def is_empty(self) -> bool:
@@ -129,63 +131,67 @@ class Wanted:
     @property
     def has_words(self) -> bool:
         """True if there are words beside stop words, or phrases."""
-        return bool(self._stems or self._phrases)
+        return bool(self._stems or self.phrases)
 
     def word(self, word: str) -> bool:
         """Return True if the query has the word in some inflection."""
-        if _is_plain(word):
+        if is_plain(word):
             return bool(self._known_stems[word])
         if word not in self._words:
             self._words[word] = not self._stems.isdisjoint(_stems(word))
         return self._words[word]
 
-    def words(self, text: str) -> float:
-        """Return the share of the query's words that a sentence has; a phrase counts as much as all words."""
-        own = len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
-        return own + bool(self._phrases and self.phrase_words(text))
-
     def phrase_words(self, text: str) -> set[int]:
         """Return the places in a text where the words of the query's phrases begin, if they stand side by side."""
-        if not self._phrases:
+        if not self.phrases:
             return set()
         found = [(match.start(), word) for match in _WORD.finditer(text) for word in words(match.group())]
         return {
             found[place + step][0]
-            for phrase in self._phrases
+            for phrase in self.phrases
             for place in range(len(found) - len(phrase) + 1)
             if all(found[place + step][1] == word for step, word in enumerate(phrase))
             for step in range(len(phrase))
         }
 
-    def _stems_in(self, text: str) -> Iterable[str]:
-        """Return the stems of a sentence that may be in the query, chosen by their first letter, which stemming does not change."""
-        if self._beginning is None:
-            return ()
-        if _is_plain(text):
-            found = self._beginning.findall(text)
-        else:
-            found = [word for word in words(PLACEHOLDER.sub(" ", text)) if word[0] in self._initials]
-        return map(self._known_stems.__getitem__, found)
-
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
         """Match of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
-        is_simple = self._beginning is not None and not self._phrases and _is_plain(text)
+        is_simple = self._beginning is not None and not self.phrases and is_plain(text)
         return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
 
-    def compare(self, latex: Iterable[str]) -> None:
-        """Compare formulas of posts with the query's, all at once, as far as the budget lasts."""
+    def word_shares(self, stems: Int32Array, counts: Int32Array) -> DoubleArray:
+        """Return the share of the query's words that each sentence has; `stems` are hashed, `counts` says how many each has."""
+        if not len(self._numbers):
+            return np.zeros(len(counts))
+        places = np.minimum(np.searchsorted(self._numbers, stems), len(self._numbers) - 1)
+        (same,) = np.nonzero(self._numbers[places] == stems)
+        has = np.zeros((len(counts), len(self._numbers)), np.bool_)
+        has[np.repeat(np.arange(len(counts)), counts)[same], places[same]] = True
+        shares: DoubleArray = has.sum(axis=1) / len(self._stems)
+        return shares
+
+    def formula_shares(self, tokens: Int32Array, counts: Int32Array, titles: Iterable[str]) -> DoubleArray:
+        """Return the similarity of each formula to the query's, 0 to 1; `titles` are compared too, for calls of `formula`."""
         check_cancelled()
-        unknown = [each for each in dict.fromkeys(latex) if each not in self._known]
-        if unknown and self._formulas:
-            self._known |= self._formulas.alike(unknown, self._budget.affords)
+        if not self._formulas:
+            return np.zeros(len(counts))
+        unknown = {each: token_numbers(each) for each in titles if each not in self._known}
+        own = list(chain.from_iterable(unknown.values()))
+        lengths = list(map(len, unknown.values()))
+        found = self._formulas.alike(
+            np.concatenate([tokens, np.array(own, np.int32)]),
+            np.concatenate([counts, np.array(lengths, np.int32)]),
+            self._budget.affords,
+        )
+        self.uncompared += int(np.count_nonzero(found < 0))
+        shares = np.maximum(found, 0.0)
+        self._known |= zip(unknown, shares[len(counts) :].tolist(), strict=True)
+        return shares[: len(counts)]
 
     def formula(self, latex: str) -> float:
         """Return the greatest similarity of a formula to one of the query's, from 0 to 1."""
-        if not self._formulas:
-            return 0.0
-        if latex not in self._known:
-            self.compare([latex])
-            self.uncompared += latex not in self._known
+        if latex not in self._known and self._formulas:
+            self.formula_shares(np.empty(0, np.int32), np.empty(0, np.int32), [latex])
         return self._known.get(latex, 0.0)
 
 
@@ -202,127 +208,171 @@ class _KnownStems(dict[str, str]):
         return self[word]
 
 
-def snippet(
-    preview: Preview,
-    wanted: Wanted,
-    similarities: Mapping[int, float] | None = None,
-    formula: str | None = None,
-) -> tuple[Fragment, ...]:
-    """Return the best sentences of a post in about `LENGTH` characters, in the order of the text.
+class Snippets:
+    """The snippets of some posts, chosen for all of them at once: sentences that match the query best.
 
-    `similarities` has the similarity of each sentence by number, if the search used vectors. The sentence with the
-    formula `formula` is chosen first.
+    `similarities` has, for each post, the similarity of every sentence's vector, NaN for those without one; `held` the number of the
+    formula by which it was found, whose sentence is chosen first; `titles` are formulas of titles.
     """
-    post, rows = preview.post, preview.rows
-    latex = preview.formulas.latex
-    alike = {identifier: wanted.formula(each) for identifier, each in latex.items()}
-    if formula is not None:
-        alike[formula] = 1.0
-    candidates = [n for n, row in enumerate(rows) if row["field"] == "body"] or list(range(len(rows)))
-    worth = _worth(rows, candidates, wanted, alike, similarities)
-    if formula is not None:
-        for number in candidates:
-            if any(place[1] == formula for place in rows[number].get("placeholders", ())):
-                worth[number] = 10.0
-    chosen: dict[int, list[Fragment]] = {}
-    room = LENGTH
-    for number in sorted(candidates, key=worth.__getitem__, reverse=True):
-        if chosen and (room <= 0 or worth[number] <= 0):
-            break
-        length = _length(rows[number], latex, room if chosen else None)
-        if not chosen or length <= room:
-            sentence = preview.sentence(number)
-            shown = fragments(sentence, preview.formulas.of(sentence), post)
-            chosen[number] = _windowed(_marked(shown, wanted, alike))
-            room -= length
-    return _joined(sorted(chosen.items()), len(rows))
+
+    def __init__(
+        self,
+        previews: Sequence[Preview],
+        wanted: Wanted,
+        similarities: Sequence[DoubleArray | None],
+        held: Sequence[int | None],
+        titles: Iterable[str] = (),
+    ) -> None:
+        self._previews, self._wanted = previews, wanted
+        sentences, formulas, places, stems, tokens = (
+            np.concatenate(each) for each in zip(*(preview.numbers for preview in previews), strict=True)
+        )
+        sizes, _, in_body, _, _, _, stem_counts, place_counts = sentences.T
+        counts = [len(preview.numbers.sentences) for preview in previews]
+        bases = [0, *accumulate(len(preview.numbers.formulas) for preview in previews)]
+        owners = np.repeat(np.arange(len(previews)), counts)
+        numbers = places[:, 0] + np.repeat(bases[:-1], [len(preview.numbers.places) for preview in previews])
+        words = wanted.word_shares(stems, stem_counts)
+        if wanted.phrases:
+            texts = chain.from_iterable(preview.sentence_texts for preview in previews)
+            words += [bool(wanted.phrase_words(text)) for text in texts]
+        alike = wanted.formula_shares(tokens, formulas[:, 3], titles)
+        chosen = [base + number for base, number in zip(bases, held, strict=False) if number is not None]
+        alike[chosen] = 1.0
+        is_candidate = (in_body | ~np.bincount(owners, in_body, len(previews)).astype(bool)[owners]) > 0
+        worth = words + _best_of_each(alike[numbers], place_counts)
+        known = [
+            np.full(count, np.nan) if each is None else each
+            for each, count in zip(similarities, counts, strict=True)
+        ]
+        worth += _stand_out(np.concatenate(known), owners, is_candidate)
+        if chosen:
+            holders = np.repeat(np.arange(len(owners)), place_counts)
+            worth[holders[np.isin(numbers, chosen)]] = 10.0
+        (candidates,) = np.nonzero(is_candidate)
+        order = candidates[np.lexsort((-worth[candidates], owners[candidates]))]
+        ends = np.searchsorted(owners[order], np.arange(len(previews) + 1))
+        self._order = [order[start:end].tolist() for start, end in pairwise(ends.tolist())]
+        self._worth, self._alike, self._has_words = worth.tolist(), alike.tolist(), (words > 0).tolist()
+        self._sentences, self._formulas, self._numbers = (
+            sentences.tolist(),
+            formulas.tolist(),
+            numbers.tolist(),
+        )
+        self._starts = [0, *accumulate(counts)]
+        self._texts = _Slices([preview.sentences for preview in previews], sizes)
+        self._latex = _Slices([preview.latex for preview in previews], formulas[:, 1])
+        self._ids = _Slices([preview.ids for preview in previews], formulas[:, 0])
+        self._places = [0, *place_counts.cumsum().tolist()]
+
+    def __getitem__(self, place: int) -> tuple[Fragment, ...]:
+        """Return the best sentences of a post in about `LENGTH` characters, in the order of the text."""
+        chosen: dict[int, list[Fragment]] = {}
+        room = LENGTH
+        for number in self._order[place]:
+            if chosen and (room <= 0 or self._worth[number] <= 0):
+                break
+            length = self._sentences[number][1]
+            if not chosen or length <= room:
+                chosen[number] = self._marked(number, self._previews[place].post)
+                room -= length
+        return _joined(sorted(chosen.items()), self._starts[place + 1])
+
+    def _marked(self, number: int, post: Post) -> list[Fragment]:
+        """Return a sentence as fragments, what the query has marked; if it is too long, a part of it."""
+        text, own = self._texts[number], SentenceNumbers(*self._sentences[number])
+        if post.body:
+            text = number_references(
+                Sentence(text, "body" if own.in_body else "title", own.start, own.end), post
+            )
+        parts = PLACEHOLDER.split(text)
+        rest = parts[0]
+        found: list[Fragment] = []
+        places = self._numbers[self._places[number] : self._places[number + 1]]
+        for place, name, after in zip(places, parts[1::2], parts[2::2], strict=False):
+            display = self._formulas[place][2]
+            if display < 0:
+                rest += f"FORMULA_{name}{after}"
+                continue
+            found += self._split(rest, number)
+            latex, is_alike = self._latex[place], self._alike[place] >= ALIKE
+            found.append(Fragment("formula", latex, self._ids[place], bool(display), is_alike))
+            rest = after
+        found += self._split(rest, number)
+        return _windowed(found) if post.body or own.length > LENGTH + LENGTH // 4 else found
+
+    def _split(self, text: str, number: int) -> list[Fragment]:
+        if text and (self._has_words[number] or not is_plain(text)):
+            return _split(text, self._wanted)
+        return [Fragment("text", text)] if text else []
 
 
-def _length(row: Mapping[str, Any], latex: Mapping[str, str], most: int | None) -> int:
-    """Return the length of a sentence's fragments, computed without making them, since most are not shown; from `most` on, a lower bound."""
-    places = row.get("placeholders", ())
-    length = len(row["text"]) - sum(len(place[0]) for place in places)
-    if most is not None and length > most:
-        return length
-    return length + sum(
-        formula_length(latex[place[1]]) if place[1] in latex else len(place[0]) for place in places
-    )
+class _Slices:
+    """Texts that were joined, cut again where one is needed."""
+
+    def __init__(self, texts: Sequence[str], sizes: Int32Array) -> None:
+        self._text, self._ends = "".join(texts), [0, *sizes.cumsum().tolist()]
+
+    def __getitem__(self, number: int) -> str:
+        return self._text[self._ends[number] : self._ends[number + 1]]
 
 
-def shown_latex(previews: Iterable[Preview], titled: Iterable[Preview]) -> Iterator[str]:
-    """Yield the formulas that snippets, and the titles of other posts, may show."""
-    for preview in previews:
-        yield from preview.formulas.latex.values()
-    for preview in titled:
-        pieces = _pieces_of_title(preview.post.title, preview.post.markup)
-        count = sum(piece.kind == "formula" for piece in pieces)
-        yield from islice(preview.formulas.latex.values(), count)
+def _best_of_each(values: DoubleArray, counts: Int32Array) -> DoubleArray:
+    """Return the greatest of the values of each sentence, 0 if it has none; `counts` says how many each has."""
+    best = np.zeros(len(counts))
+    (some,) = np.nonzero(counts)
+    if len(some):
+        best[some] = np.maximum.reduceat(values, (counts.cumsum() - counts)[some])
+    return best
 
 
-def title(
-    post: Post, wanted: Wanted | None = None, formulas: Sequence[Formula] | None = None
-) -> tuple[Fragment, ...]:
-    """Return the title of a post as fragments; the formulas of the title are the first ones of the post."""
-    left = iter(post.formulas if formulas is None else formulas)
-    found: list[Fragment] = []
-    for piece in _pieces_of_title(post.title, post.markup):
-        if piece.kind == "formula":
-            formula = next(left, None)
-            latex = formula.latex if formula else piece.text
-            is_alike = wanted is not None and formula is not None and wanted.formula(formula.latex) >= ALIKE
-            found.append(Fragment("formula", latex, formula.id if formula else None, False, is_alike))
-        elif piece.kind in ("text", "code"):
-            text = Fragment("text", " ".join(piece.text.split("\n")))
-            found.extend(_split(text, wanted) if wanted else [text])
-    return tuple(found)
-
-
-def _worth(
-    rows: Sequence[Mapping[str, Any]],
-    candidates: Sequence[int],
-    wanted: Wanted,
-    alike: Mapping[str, float],
-    similarities: Mapping[int, float] | None,
-) -> dict[int, float]:
-    """Return the score of each sentence: shared words, its best formula, and the similarity of its vector."""
-    worth = {}
-    values = [similarities[n] for n in candidates if n in similarities] if similarities else []
-    low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
-    for number in candidates:
-        worth[number] = wanted.words(rows[number]["text"])
-        if places := rows[number].get("placeholders"):
-            worth[number] += max(alike.get(place[1], 0.0) for place in places)
-        if similarities and number in similarities and span:
-            worth[number] += _DENSE_SHARE * (similarities[number] - low) / span
-    return worth
-
-
-def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, float]) -> list[Fragment]:
-    found: list[Fragment] = []
-    for fragment in sentence:
-        if fragment.kind == "formula":
-            is_alike = alike.get(fragment.formula or "", 0.0) >= ALIKE
-            found.append(replace(fragment, matched=True) if is_alike else fragment)
-        else:
-            found.extend(_split(fragment, wanted))
+def _stand_out(similarities: DoubleArray, owners: IndexArray, is_candidate: BoolArray) -> DoubleArray:
+    """Return what similarities add to the worth of sentences: 0 for the least one of a post to `_DENSE_SHARE` for the greatest."""
+    (known,) = np.nonzero(is_candidate & ~np.isnan(similarities))
+    found = np.zeros(len(similarities))
+    if len(known):
+        own = owners[known]
+        (starts,) = np.nonzero(np.diff(own, prepend=-1))
+        low, high = (each.reduceat(similarities[known], starts) for each in (np.minimum, np.maximum))
+        group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(own)))
+        span = np.where(high > low, high - low, np.inf)[group]
+        found[known] = _DENSE_SHARE * (similarities[known] - low[group]) / span
     return found
 
 
-def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
+def title(parts: Iterable[TitlePart], wanted: Wanted | None = None) -> tuple[Fragment, ...]:
+    """Return the parts of a title as fragments."""
+    found: list[Fragment] = []
+    for part in parts:
+        if not isinstance(part, str):
+            latex, formula = part
+            is_alike = wanted is not None and formula is not None and wanted.formula(latex) >= ALIKE
+            found.append(Fragment("formula", latex, formula, False, is_alike))
+        else:
+            found.extend(_split(part, wanted) if wanted else [Fragment("text", part)])
+    return tuple(found)
+
+
+def title_of(post: Post) -> tuple[Fragment, ...]:
+    """Return the title of a post as fragments."""
+    return title(title_parts(post, post.formulas))
+
+
+def _split(text: str, wanted: Wanted) -> list[Fragment]:
     """Split a text so that words of the query are fragments of their own."""
     if not wanted.has_words:
-        return [fragment] if fragment.text else []
+        return [Fragment("text", text)] if text else []
     found: list[Fragment] = []
     done = 0
-    together = wanted.phrase_words(fragment.text)
-    for match in wanted.words_in(fragment.text):
+    together = wanted.phrase_words(text)
+    for match in wanted.words_in(text):
         if match.start() in together or wanted.word(match.group()):
             if match.start() > done:
-                found.append(Fragment("text", fragment.text[done : match.start()]))
+                found.append(Fragment("text", text[done : match.start()]))
             found.append(Fragment("text", match.group(), matched=True))
             done = match.end()
-    if done < len(fragment.text):
-        found.append(Fragment("text", fragment.text[done:]))
+    if done < len(text):
+        found.append(Fragment("text", text[done:]))
     return found
 
 
@@ -370,16 +420,6 @@ def _stems(text: str) -> tuple[str, ...]:
     return tuple(word_tokens(" ".join(content)))
 
 
-def _pieces_of_title(title: str, markup: Markup) -> Sequence[Piece]:
-    """Return the pieces of a title, cached if short: all answers to one question share it."""
-    return _short_title(title, markup) if len(title) <= 4 * LENGTH else list(title_pieces(title, markup))
-
-
-@lru_cache(maxsize=CACHED_POSTS)
-def _short_title(title: str, markup: Markup) -> tuple[Piece, ...]:
-    return tuple(title_pieces(title, markup))
-
-
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Return True if a text is ASCII without apostrophes or hyphens, so that a simple pattern finds its words."""
     return text.isascii() and "'" not in text and "-" not in text

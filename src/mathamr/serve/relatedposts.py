@@ -12,7 +12,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.posts.rendering.posthtml import Reference
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
-from mathamr.search.snippet import title
+from mathamr.search.snippet import title_of
 from mathamr.serve.pieces import formulas_with_macros, fragment_pieces
 
 LISTED = 50
@@ -93,7 +93,7 @@ def references(catalogue: Catalogue, post: Post) -> dict[str, Reference]:
             target,
             known[target].kind.capitalize(),
             _own_name(known[target]) if link.label in ("", *_own_labels(known[target])) else "",
-            plain(title(known[target])),
+            plain(title_of(known[target])),
             link.number,
             link.words,
         )
@@ -109,7 +109,7 @@ def _own_labels(post: Post) -> tuple[str, ...]:
 
 def _own_name(post: Post) -> str:
     """Return what a theorem or definition is called in its own brackets; empty if it has no name."""
-    named = _NAMED.fullmatch(plain(title(post)))
+    named = _NAMED.fullmatch(plain(title_of(post)))
     return named[1] if named else ""
 
 
@@ -129,7 +129,7 @@ def _shown(relation: str, id: str, post: Post | None, accepted: str | None = Non
 
 def _text(post: Post) -> list[dict[str, Any]]:
     """Return the title of a post, or its first words."""
-    words = shortened(title(post), LONGEST_TITLE) if post.title.strip() else _opening(post)
+    words = shortened(title_of(post), LONGEST_TITLE) if post.title.strip() else _opening(post)
     return fragment_pieces(words, formulas_with_macros(post))
 
 

@@ -11,7 +11,7 @@ from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
 from mathamr.index.indexing.analysis import visual_keys
-from mathamr.posts.passage import Passage, Sentence, passage
+from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts
 
@@ -30,10 +30,7 @@ def put(catalogue: Catalogue, *posts: Post) -> None:
 
 
 def stored(catalogue: Catalogue, ids: list[str]) -> dict[str, Passage]:
-    return {
-        each: Passage(each, tuple(map(Sentence.from_row, preview.rows)))
-        for each, preview in catalogue.stored_previews(ids).items()
-    }
+    return {each: preview.passage() for each, preview in catalogue.stored_previews(ids).items()}
 
 
 def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 from mathamr.core.workers import Lost, WorkerPool
 from mathamr.index.catalogue.journal import unpacked
-from mathamr.index.catalogue.storedpassages import Preview
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.encoding import Derived, Encoders, Material
 from mathamr.index.storage import IndexStorage
+from mathamr.posts.passage import passage
 from tests.conftest import ROOT
 from tests.index.kills import content, differences
 from tests.index.small import build, note, options
@@ -72,8 +72,8 @@ def test_a_kill_loses_what_was_not_written_and_the_rest_is_what_nobody_disturbed
             assert archive.catalogue.count_pending(stage) == COUNT - WRITTEN
         # Who read a post has cut it into sentences: nobody does so again.
         kept = archive.catalogue.stored_previews([post.id for post in posts])
-        assert {each: preview.rows for each, preview in kept.items()} == {
-            post.id: Preview.of(post).rows for post in posts
+        assert {each: preview.passage() for each, preview in kept.items()} == {
+            post.id: passage(post) for post in posts
         }
     made: list[str] = []
     derive = Encoders.derive

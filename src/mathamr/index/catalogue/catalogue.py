@@ -17,8 +17,9 @@ from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_text, un
 from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, StoredMacros
 from mathamr.index.catalogue.postrow import PostRow, row_of, storable
 from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
-from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, Preview, StoredPassages
+from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
+from mathamr.index.preview import Preview, PreviewHead
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.postkind import ANSWERING
 
@@ -116,11 +117,13 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         """Return what hits show of posts, by id; previews that are not stored, outdated or damaged are made from the posts."""
         found = self.stored_previews(ids)
         missing = [each for each in ids if each not in found]
-        return (
-            found | {each: Preview.of(post) for each, post in self.posts(missing).items()}
-            if missing
-            else found
-        )
+        return found | {each: Preview.of(post) for each, post in self.posts(missing).items()}
+
+    def preview_heads(self, ids: Sequence[str]) -> dict[str, PreviewHead]:
+        """Return the titles of posts, and the posts without text and formulas."""
+        found = self.stored_heads(ids)
+        missing = [each for each in ids if each not in found]
+        return found | {each: Preview.of(post).head for each, post in self.posts(missing).items()}
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, str | None, str]]:
         """Kind, parent and source of posts by id, without reading the posts; missing ones are left out."""

@@ -1,4 +1,4 @@
-"""`StoredPassages`: stores what a hit shows of each post, so that a search reads neither the text of its hits nor its markup.
+"""`StoredPassages`: stores what a hit shows of each post (`mathamr.index.preview`), so that a search reads neither its text nor its markup.
 
 Previews are computed when an index is built and depend on the post alone. If one is missing, as for a post that was added later or in an
 index of an older version, or belongs to another version of the post or of the splitting rules, it is computed from the post; the next
@@ -7,102 +7,46 @@ index of an older version, or belongs to another version of the post or of the s
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cache
 from itertools import islice
-from typing import Any, get_args, overload
+from typing import TypeVar, get_args
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
-from mathamr.core.sqlite import Database, inflated
+from mathamr.core.sqlite import Database
 from mathamr.index.catalogue.journal import LARGEST_POST, unpacked
-from mathamr.posts.markup import formulas_of
-from mathamr.posts.passage import Passage, Sentence, passage, passage_fingerprint
-from mathamr.posts.post import Formula, Markup, Post
+from mathamr.index.preview import Preview, PreviewHead, pack_preview, stem_numbers, token_numbers
+from mathamr.posts.passage import Passage, passage, passage_fingerprint
+from mathamr.posts.post import Markup, Post
 
 PASSAGES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS passages (
     post INTEGER PRIMARY KEY, digest BLOB NOT NULL, rules TEXT NOT NULL, passage BLOB NOT NULL);
 """
-FORMAT = 2
+FORMAT = 3
 """The version of what is stored; rows of another one count as missing."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
+Read = TypeVar("Read")
 _AT_A_TIME = 200
 _RULES = "passages by"
 """The note of the rules by which all previews were made."""
+_DAMAGE = (zlib.error, ValueError, TypeError, KeyError, AttributeError, IndexError)
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
-class FormulaRows(Sequence[Formula]):
-    """The formulas of a post as rows of JSON, of which objects are made where they are needed: a hit shows few of them."""
-
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        self._rows = rows
-        self.latex: dict[str, str] = {row["id"]: row["latex"] for row in rows}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    @overload
-    def __getitem__(self, place: int) -> Formula: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Formula]: ...
-
-    def __getitem__(self, place: int | slice) -> Formula | Sequence[Formula]:
-        if isinstance(place, slice):
-            return tuple(Formula(**row) for row in self._rows[place])
-        return Formula(**self._rows[place])
-
-    def of(self, sentence: Sentence) -> dict[str, Formula]:
-        """Return the formulas of a sentence by their ids."""
-        wanted = {place.formula for place in sentence.placeholders}
-        return {row["id"]: Formula(**row) for row in self._rows if row["id"] in wanted}
-
-
-class Preview:
-    """What a hit shows: a post without text and formulas, these, and its sentences, of which objects are made only where they are needed."""
-
-    def __init__(self, post: Post, formulas: FormulaRows, sentences: str) -> None:
-        """`sentences` is a passage as JSON."""
-        self.post, self.formulas, self._sentences = post, formulas, sentences
-
-    @classmethod
-    def of(cls, post: Post, read: Passage | None = None) -> Preview:
-        """Return the preview of a post that has none in the index; `read` are its sentences if they are known."""
-        listed = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
-        rows = [{"id": each.id, "latex": each.latex, "display": each.display} for each in listed]
-        return cls(replace(post, formulas=()), FormulaRows(rows), (read or passage(post)).to_json())
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """The sentences as rows of JSON: most are looked at and not shown."""
-        rows: list[dict[str, Any]] = json.loads(self._sentences)["sentences"]
-        return rows
-
-    @property
-    def text(self) -> str:
-        """The sentences, one a line."""
-        return "\n".join(row["text"] for row in self.rows)
-
-    def sentence(self, number: int) -> Sentence:
-        """Return one sentence."""
-        return Sentence.from_row(self.rows[number])
-
-
-_previews: Cache[bytes, tuple[Preview, int]] = Cache(512, weight=64 << 20, weigh=lambda _, found: found[1])
+_previews: Cache[bytes, Preview] = Cache(512, weight=64 << 20, weigh=lambda _, found: found.weight)
 """Limits of the cache of previews that were read recently, since good posts are found repeatedly."""
 
 
 @pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """The preview of a post as it is stored: the rules by which its sentences were split, and the packed post and sentences."""
+    """The preview of a post as it is stored, and the rules by which it was made."""
 
     rules: str
     packed: bytes
@@ -131,13 +75,23 @@ class StoredPassages(Database):
 
     def stored_previews(self, ids: Sequence[str]) -> dict[str, Preview]:
         """Return the stored previews of some posts in their current version; damaged rows count as missing."""
+        return self._stored(ids, _unpack)
+
+    def stored_heads(self, ids: Sequence[str]) -> dict[str, PreviewHead]:
+        """Return the same without sentences and formulas."""
+        return self._stored(ids, lambda packed: PreviewHead.unpack(packed, 2 * LARGEST_POST))
+
+    def _stored(self, ids: Sequence[str], unpack: Callable[[bytes], Read]) -> dict[str, Read]:
         sql = (
             "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
             " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
         )
-        rows = self._chosen(sql, ids)
-        found = ((post_id, _read(blob)) for post_id, rules, blob in rows if in_force(rules))
-        return {post_id: read for post_id, read in found if read is not None}
+        found: dict[str, Read] = {}
+        for post_id, rules, packed in self._chosen(sql, ids):
+            if in_force(rules):
+                with suppress(*_DAMAGE):
+                    found[post_id] = unpack(packed)
+        return found
 
     def keep_passages(self, on_progress: Callable[[int], None] = lambda _: None) -> int:
         """Compute missing and outdated previews; return how many there were.
@@ -171,8 +125,14 @@ class StoredPassages(Database):
 
 
 def rules_of(markup: Markup) -> str:
-    """Identify a markup, the rules by which its posts are split into sentences, and the version of what is stored."""
-    return f"{markup}:{FORMAT}:{passage_fingerprint(markup)}"
+    """Identify a markup, the rules by which its posts become sentences and terms, and the version of what is stored."""
+    return f"{markup}:{FORMAT}:{passage_fingerprint(markup)}:{_terms_fingerprint()}"
+
+
+@cache
+def _terms_fingerprint() -> str:
+    terms = [*stem_numbers("the proofs' non-empty 2 sets"), *token_numbers(r"\left(\dfrac{x_1}2\right)")]
+    return f"{zlib.crc32(repr(terms).encode()):x}"
 
 
 def in_force(rules: str) -> bool:
@@ -181,16 +141,8 @@ def in_force(rules: str) -> bool:
 
 
 def stored_passage(post: Post, read: Passage) -> StoredPassage:
-    """Return the preview of a post in the form in which it is stored: two lines, the post and its sentences.
-
-    MathML and the text are left out; numbered references of LaTeX are looked up in the text when they are shown.
-    """
-    is_referring = post.markup == "latex" and any(link.label and link.number for link in post.links)
-    listed = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
-    formulas = tuple(Formula(each.id, each.latex, each.display) for each in listed)
-    shown = replace(post, body=post.body if is_referring else "", formulas=formulas)
-    content = f"{shown.to_json()}\n{read.to_json()}".encode("utf-8", "surrogatepass")
-    return StoredPassage(rules_of(post.markup), zlib.compress(content, 6))
+    """Return the preview of a post in the form in which it is stored."""
+    return StoredPassage(rules_of(post.markup), pack_preview(post, read))
 
 
 def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
@@ -204,21 +156,14 @@ def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int
 def read_passage(stored: StoredPassage) -> Passage | None:
     """Return the sentences of a stored preview, if it is not damaged and its rules are still in force."""
     if in_force(stored.rules):
-        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
-            content = inflated(stored.packed, 2 * LARGEST_POST).decode("utf-8", "surrogatepass")
-            return Passage.from_json(content.partition("\n")[2])
+        with suppress(*_DAMAGE):
+            return Preview.unpack(stored.packed, 2 * LARGEST_POST).passage()
     return None
 
 
-def _read(blob: bytes) -> Preview | None:
-    """Return the preview of a row, if it is not damaged."""
-    found = _previews.get(blob)
+def _unpack(packed: bytes) -> Preview:
+    found = _previews.get(packed)
     if found is None:
-        with suppress(zlib.error, ValueError, TypeError, KeyError, AttributeError):
-            content = inflated(blob, 2 * LARGEST_POST)
-            post, sentences = content.decode("utf-8", "surrogatepass").split("\n")
-            row = json.loads(post)
-            formulas = FormulaRows(row.pop("formulas", ()))
-            found = Preview(Post.from_row(row), formulas, sentences), len(content)
-            _previews.put(blob, found)
-    return found and found[0]
+        found = Preview.unpack(packed, 2 * LARGEST_POST)
+        _previews.put(packed, found)
+    return found

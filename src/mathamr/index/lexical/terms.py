@@ -24,6 +24,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
+from mathamr.core.listing import names as names_in
 from mathamr.core.settings import READING
 from mathamr.formulas.meaning.statements import VERSION
 from mathamr.formulas.parse import check_reading
@@ -60,6 +61,19 @@ LONGEST_WORD = 200
 """The largest length of a word; longer ones are cut."""
 MOST_NAMES = 60
 """The largest number of words of a title and aliases that count as names."""
+
+STOP_WORDS = names_in(
+    """
+    a about after again all also am an and any are as at be because been before being both but by can cannot could
+    did do does doing don't each either else ever every few for from further get give given had has have having he
+    help her here his how however i i'm if in into is it it's its just know let like many may me might more most much
+    must my need no nor not now of off on once one only or other our out over own please same see she should so some
+    such take than thank thanks that that's the their them then there these they this those through thus to too under
+    until up us use using very want was we well were what when where whether which while who whom why will with within
+    without would you your
+    """
+)
+"""Words that snippets do not mark and that alone do not make a query."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u2032\u00b4\u0060](?=\\w)")

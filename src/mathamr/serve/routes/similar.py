@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from mathamr.search.hitbuilder import titled
 from mathamr.search.similarposts import SIMILAR, SimilarPair, similar_posts, similar_to
-from mathamr.search.snippet import title
+from mathamr.search.snippet import title_of
 from mathamr.serve.answers import SimilarAnswer, SimilarToAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import formulas_with_macros, fragment_pieces
@@ -60,7 +60,7 @@ def _pair(service: Service, pair: SimilarPair) -> dict[str, Any]:
             {
                 "id": post.id,
                 "kind": post.kind,
-                "title": fragment_pieces(title(named), formulas_with_macros(named)),
+                "title": fragment_pieces(title_of(named), formulas_with_macros(named)),
                 **service.origin(post.source, post.place),
             }
         )
