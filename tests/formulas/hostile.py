@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING
-from mathamr.formulas.latex.reader import STRUCTURAL
+from mathamr.formulas.latex.rowreader import STRUCTURAL
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SPACES, SYMBOLS, UNDER_ACCENTS
 
 LENGTH = 300

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from mathamr.formulas.latex.fonts import (
     ALPHABETS,
@@ -25,9 +24,6 @@ from mathamr.formulas.latex.symbols import (
 )
 from mathamr.formulas.latex.syntax import CommandSyntax, Expansion
 from mathamr.formulas.latex.text import BOXES, LOGOS, TEXT_ACCENTS, TEXT_FONTS
-
-if TYPE_CHECKING:
-    from mathamr.formulas.latex.reader import Reader
 
 # -- environments
 
@@ -69,114 +65,6 @@ ENVIRONMENTS: dict[str, CommandSyntax] = {
     "CD": CommandSyntax("diagram"),
 }
 """Environments, with the arguments before their cells."""
-
-
-def _table(kind: str, name: str) -> CommandSyntax:
-    """Return a table in braces."""
-
-    def read(reader: Reader) -> tuple[Any, ...] | None:
-        lines = reader.braced_lines()
-        return None if lines is None else (lines,)
-
-    return CommandSyntax(kind, read, name)
-
-
-def _objects(reader: Reader) -> tuple[Any, ...] | None:
-    """Read the objects of `\\xymatrix`, after its options."""
-    while reader.i < reader.count and reader.tokens[reader.i] not in ("{", "\\\\", "&"):
-        reader.i += 1
-    lines = reader.braced_lines()
-    return None if lines is None else (lines,)
-
-
-# -- commands that are read in a way of their own
-
-
-def _end(reader: Reader) -> None:
-    name = reader.raw_argument().strip()
-    if name not in TRANSPARENT:
-        reader.repair(f"\\end{{{name}}} without its beginning")
-
-
-def _stray(reader: Reader) -> None:
-    reader.repair(f"stray {reader.tokens[reader.i - 1]}")
-
-
-def _stray_alignment(reader: Reader) -> tuple[Any, ...]:
-    _stray(reader)
-    return ()
-
-
-def _diagram_arrow(reader: Reader) -> None:
-    """Skip an arrow between the objects of `\\xymatrix`, with its direction and labels."""
-    reader.repair("an arrow of a diagram is left out")
-    while True:
-        token = reader.peek()
-        if token == "[":
-            reader.raw_optional()
-        elif token == "@":
-            reader.i += 1
-            if reader.peek() != "/":
-                reader.raw_argument()
-                continue
-            reader.i += 1
-            while reader.i < reader.count and reader.tokens[reader.i] != "/":
-                reader.i += 1
-            reader.i += 1
-        elif token in ("^", "_", "|"):
-            reader.i += 1
-            while reader.peek() in ("-", "<", ">"):
-                reader.i += 1
-            reader.raw_argument()
-        else:
-            return
-
-
-def _sized(reader: Reader) -> tuple[Any, ...]:
-    """Read a delimiter of a chosen size; None for a dot."""
-    if reader.peek() == ".":
-        reader.i += 1
-        return (None,)
-    return (reader.argument("delimiter"),)
-
-
-def _colour_box(reader: Reader) -> tuple[Any, ...]:
-    """Read the colours of a frame and a background, and the content: words on a page, a formula in a tree."""
-    framed = reader.tokens[reader.i - 1] == "\\fcolorbox"
-    frame = (reader.raw_optional(), reader.raw_argument()) if framed else None
-    background = (reader.raw_optional(), reader.raw_argument())
-    return (frame, background, reader.words() if reader.drawn else reader.argument())
-
-
-def _character(reader: Reader) -> tuple[Any, ...] | None:
-    r"""Read a character that is given by number: `\char65`, `\char"41`, ``\char`A``, `\symbol{65}`, `\unicode{x41}`."""
-    start = reader.i - 1
-    reader.raw_optional()
-    number = reader.raw_argument().strip() if reader.peek() == "{" else reader.number()
-    code = _code_point(number)
-    if code is None:
-        reader.repair(f"{number or 'nothing'} is not the code of a character", start)
-        return None
-    return (chr(code),)
-
-
-def _code_point(number: str) -> int | None:
-    if number.startswith("`"):
-        letter = number[1:].removeprefix("\\")
-        return ord(letter) if len(letter) == 1 else None
-    base = {'"': 16, "'": 8, "x": 16, "X": 16, "U": 16}.get(number[:1], 10)
-    digits = number if base == 10 else number[1:].removeprefix("+")
-    try:
-        code = int(digits, base) if len(digits) <= 8 else -1
-    except ValueError:
-        return None
-    character = chr(code) if 0 < code <= 0x10FFFF else ""
-    return code if character and (character.isprintable() and not character.isspace()) else None
-
-
-def _line_end(reader: Reader) -> None:
-    """Skip the options of a line end outside a table, which leaves no trace."""
-    reader.skip_line_options()
 
 
 # -- the table
@@ -225,7 +113,7 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\tbinom": CommandSyntax("binomial", "mm", TEXT),
     "\\genfrac": CommandSyntax("general fraction", "rrrrmm"),
     "\\sqrt": CommandSyntax("root", "om"),
-    "\\root": CommandSyntax("root", lambda reader: (reader.read_up_to("\\of", "\\root"), reader.argument())),
+    "\\root": CommandSyntax("root", "um"),
     # Things above and below.
     **{
         name: CommandSyntax("accent", "bbm" if name.endswith("bracket") else "m", name)
@@ -237,9 +125,7 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\underoverset": CommandSyntax("over and under", "mmm", "below first"),
     "\\stackrel": CommandSyntax("stacked", "oMm", "RELOP"),
     "\\stackbin": CommandSyntax("stacked", "oMm", "BINOP"),
-    "\\buildrel": CommandSyntax(
-        "stacked", lambda reader: (None, reader.read_up_to("\\over", "\\buildrel"), reader.argument()), "RELOP"
-    ),
+    "\\buildrel": CommandSyntax("stacked", "vm", "RELOP"),
     **{name: CommandSyntax("long arrow", "om", text) for name, text in LONG_ARROWS.items()},
     "\\sideset": CommandSyntax("side set", "mmm"),
     "\\prescript": CommandSyntax("prescript", "MMm"),
@@ -281,7 +167,7 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\pod": CommandSyntax("modulus", "m", ""),
     **dict.fromkeys(["\\dots", "\\dotsx"], CommandSyntax("dots")),
     **{
-        f"\\{size}{suffix}": CommandSyntax("sized", _sized, (height, role))
+        f"\\{size}{suffix}": CommandSyntax("sized", "D", (height, role))
         for size, height in {"big": 1.2, "Big": 1.8, "bigg": 2.4, "Bigg": 3.0}.items()
         for suffix, role in {"": "", "l": "OPEN", "m": "MIDDLE", "r": "CLOSE"}.items()
     },
@@ -297,7 +183,7 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\d": CommandSyntax("dotted letter", "r", ("⋅", "\u0323")),
     "\\b": CommandSyntax("dotted letter", "r", ("¯", "\u0331")),
     **{f"\\{logo}": CommandSyntax("logo", "", logo) for logo in LOGOS},
-    **dict.fromkeys(["\\char", "\\symbol", "\\unicode"], CommandSyntax("character", _character)),
+    **dict.fromkeys(["\\char", "\\symbol", "\\unicode"], CommandSyntax("character", "c")),
     **{name: CommandSyntax("reference", "br", name) for name in ("\\ref", "\\eqref", "\\cite")},
     "\\tag": _SILENT("tag", "st"),
     # Space, boxes and colours.
@@ -332,17 +218,18 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
         f"\\{name}": CommandSyntax("coloured", "Bm", name)
         for name in ("red", "blue", "green", "orange", "pink", "purple", "gray")
     },
-    **dict.fromkeys(["\\colorbox", "\\fcolorbox"], CommandSyntax("colour box", _colour_box)),
+    "\\colorbox": CommandSyntax("colour box", "brx"),
+    "\\fcolorbox": CommandSyntax("colour box", "brbrx"),
     "\\definecolor": _SILENT("new colour", "brrr"),
     "\\colorlet": _SILENT("same colour", "rbr"),
     # Tables in braces.
-    **dict.fromkeys(["\\substack", "\\crampedsubstack"], _table("stack", "")),
-    "\\cases": _table("cases", "cases"),
-    **{f"\\{name}": _table("matrix", name) for name in ("matrix", "pmatrix")},
-    "\\bordermatrix": _table("matrix", "pmatrix"),
-    **dict.fromkeys(["\\eqalign", "\\eqalignno", "\\leqalignno"], _table("lines", "eqalign")),
-    "\\displaylines": _table("lines", "displaylines"),
-    "\\xymatrix": CommandSyntax("lines", _objects, "objects"),
+    **dict.fromkeys(["\\substack", "\\crampedsubstack"], CommandSyntax("stack", "L", "")),
+    "\\cases": CommandSyntax("cases", "L", "cases"),
+    **{f"\\{name}": CommandSyntax("matrix", "L", name) for name in ("matrix", "pmatrix")},
+    "\\bordermatrix": CommandSyntax("matrix", "L", "pmatrix"),
+    **dict.fromkeys(["\\eqalign", "\\eqalignno", "\\leqalignno"], CommandSyntax("lines", "L", "eqalign")),
+    "\\displaylines": CommandSyntax("lines", "L", "displaylines"),
+    "\\xymatrix": CommandSyntax("lines", "kL", "objects"),
     "\\multicolumn": CommandSyntax("several columns", "rrm"),
     # Commands that show an argument, choose one, or leave no trace.
     **dict.fromkeys(_SHOWN, CommandSyntax("shown", "Bm", "")),
@@ -352,12 +239,11 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     **dict.fromkeys(_IGNORED_WITH_ARGUMENT, CommandSyntax("", "sbr")),
     **dict.fromkeys(["\\moveleft", "\\moveright"], CommandSyntax("", "l")),
     "\\MoveEqLeft": CommandSyntax("", "b"),
-    **dict.fromkeys(["\\\\", "\\newline"], CommandSyntax("", _line_end)),
+    **dict.fromkeys(["\\\\", "\\newline"], CommandSyntax("line end")),
     "\\begin": CommandSyntax("environment"),
-    "\\end": CommandSyntax("", _end),
-    "\\ar": CommandSyntax("", _diagram_arrow),
-    **dict.fromkeys(["$", "$$", "#"], CommandSyntax("", _stray)),
-    "&": CommandSyntax("stray alignment", _stray_alignment),
+    "\\end": CommandSyntax("end"),
+    "\\ar": CommandSyntax("diagram arrow"),
+    **dict.fromkeys(["$", "$$", "#", "&"], CommandSyntax("stray")),
     "\\qvar": CommandSyntax("wildcard", "r"),
     "\\qvar@construct": CommandSyntax("question", "r"),
 }  # fmt: skip

@@ -141,11 +141,11 @@ def _over_and_under(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None
 
 @maker("stacked")
 def _stacked(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
-    below, above, base = piece.arguments
+    *below, above, base = piece.arguments
     over = walk.part_in(SCRIPTS[walk.style], above)
     node = apply(Node(TOKEN, "SUPERSCRIPTOP", position="mid", level=walk.level), walk.part(base), over)
-    if below:
-        node = apply(walk.part(below).with_role("UNDERACCENT"), node)
+    if below and below[0]:
+        node = apply(walk.part(below[0]).with_role("UNDERACCENT"), node)
     node.role = piece.data
     nodes.append(node)
 

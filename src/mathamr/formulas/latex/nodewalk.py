@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from mathamr.formulas.latex.expression import expression
@@ -20,23 +20,14 @@ from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.styles import DISPLAY, SCRIPTS
 from mathamr.formulas.latex.symbols import DELIMITERS, SPACES, SYMBOLS
 from mathamr.formulas.latex.syntax import Construct, Delimiter, Row
-from mathamr.formulas.latex.walk import Frame, Maker, Walk
+from mathamr.formulas.latex.walk import Frame, Makers, Walk
 
 MAX_KNOWN_SYMBOLS = 4096
 SUPERSCRIPT, SUBSCRIPT = "SUPERSCRIPT", "SUBSCRIPT"
 _KNOWN: dict[Font, tuple[dict[str, Node], ...]] = {}
 """A cache of symbols by font, style and token."""
-MAKERS: dict[str, Maker] = {}
-
-
-def maker(*kinds: str) -> Callable[[Maker], Maker]:
-    """Register what some kinds of pieces become."""
-
-    def register(function: Maker) -> Maker:
-        MAKERS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+MAKERS = Makers()
+maker = MAKERS.register
 
 
 def symbol(token: str, font: Font, style: int) -> Node | None:
@@ -66,7 +57,7 @@ class NodeWalk(Walk[Node]):
     node knows the tokens that it was written as.
     """
 
-    makers: ClassVar[dict[str, Maker]] = MAKERS
+    makers: ClassVar[Makers] = MAKERS
 
     def __init__(self, reader: Reader, *, placed: bool = False) -> None:
         self._placed = placed

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mathamr.formulas.latex.syntax import Expansion
-
-if TYPE_CHECKING:
-    from mathamr.formulas.latex.reader import Reader
-    from mathamr.formulas.latex.syntax import Row
 
 WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume", "since", "let", "for", "all", "even",
           "odd", "integer", "and", "or", "as", "in")  # fmt: skip
@@ -17,105 +12,51 @@ WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume"
 
 def _written(latex: str, count: int = 1, drawn: str = "") -> Expansion:
     """Expand a fixed number of arguments, perhaps to other LaTeX on a page; a star before them changes only sizes."""
-
-    def read(reader: Reader) -> Row:
-        reader.star()
-        arguments = [reader.raw_places() for _ in range(count)]
-        return reader.substitute(drawn if drawn and reader.drawn else latex, *arguments)
-
-    return Expansion(read)
+    return Expansion("s" + "m" * count, lambda _, is_drawn: drawn if drawn and is_drawn else latex)
 
 
 def _one_or_two(one: str, two: str) -> Expansion:
     """Expand one argument in braces, or two; between bars only a page needs `\\middle`."""
-
-    def read(reader: Reader) -> Row:
-        reader.star()
-        first = reader.raw_places()
-        if reader.peek() != "{":
-            return reader.substitute(one, first)
-        return reader.substitute(
-            two if reader.drawn else two.replace(r"\middle", ""), first, reader.raw_places()
-        )
-
-    return Expansion(read)
-
-
-def _order(reader: Reader) -> range | None:
-    """Read the tokens of an argument in brackets."""
-    if reader.peek() != "[":
-        return None
-    start = reader.i + 1
-    reader.raw_optional()
-    return range(start, reader.i - 1)
+    in_trees = two.replace(r"\middle", "")
+    return Expansion("smq", lambda given, drawn: (two if drawn else in_trees) if given[2] else one)
 
 
 def _differential(sign: str) -> Expansion:
-    def read(reader: Reader) -> Row:
-        order = _order(reader)
-        row = reader.substitute(sign if order is None else sign + "^{#1}", order or ())
-        return row + reader.argument() if reader.peek() == "{" else row
-
-    return Expansion(read)
+    return Expansion("oq", lambda given, _: sign + "^{#1}" * given[0] + "#2" * given[1])
 
 
 def _derivative(sign: str, *, mixed: bool = False) -> Expansion:
     """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
 
-    def read(reader: Reader) -> Row:
-        fraction = r"\flatfrac" if reader.star() else r"\frac"
-        order = _order(reader)
-        above: Sequence[int] = reader.raw_places()
-        if reader.peek() == "{":
-            below: Sequence[int] = reader.raw_places()
-        else:
-            above, below = (), above
-        second = reader.raw_places() if mixed and reader.peek() == "{" else None
-        if second is not None and order is None:
-            numerator, denominator = f"{sign}^2 #1", rf"{sign} #2\,{sign} #3"
-        elif order is not None:
-            numerator, denominator = f"{sign}^{{#4}} #1", f"{sign} #2^{{#4}}"
-        else:
-            numerator, denominator = f"{sign} #1", f"{sign} #2"
-        latex = f"{fraction}{{{numerator}}}{{{denominator}}}"
-        return reader.substitute(latex, above, below, second or (), order or ())
+    def write(given: Sequence[bool]) -> str:
+        is_flat, has_order, _, has_second, *is_mixed = given
+        fraction = r"\flatfrac" if is_flat else r"\frac"
+        above, below = ("#2", "#3") if has_second else ("", "#2")
+        numerator, denominator = f"{sign} {above}", f"{sign} {below}"
+        if has_order:
+            numerator, denominator = f"{sign}^{{#1}} {above}", f"{sign} {below}^{{#1}}"
+        elif any(is_mixed):
+            numerator, denominator = f"{sign}^2 {above}", rf"{sign} {below}\,{sign} #4"
+        return f"{fraction}{{{numerator}}}{{{denominator}}}"
 
-    return Expansion(read)
+    return Expansion("somqq" if mixed else "somq", lambda given, _: write(given))
 
 
 def _if_braced(latex: str, otherwise: str = "") -> Expansion:
     """Expand an argument in braces; without one the command stands for other LaTeX."""
-
-    def read(reader: Reader) -> Row:
-        reader.star()
-        if reader.peek() == "{":
-            return reader.substitute(latex, reader.raw_places())
-        return reader.substitute(otherwise) if otherwise else []
-
-    return Expansion(read)
+    return Expansion("sq", lambda given, _: latex if given[1] else otherwise)
 
 
-def _starred(accent: str) -> Expansion:
+def _vector(in_trees: str, drawn: str) -> Expansion:
     """Set a vector in bold on a page, with a star also its Greek letters."""
-
-    def read(reader: Reader) -> Row:
-        bold = r"\boldsymbol" if reader.star() and reader.drawn else r"\mathbf"
-        inside = f"{bold}{{#1}}" if reader.drawn or not accent else "#1"
-        return reader.substitute(f"{accent}{{{inside}}}" if accent else inside, reader.raw_places())
-
-    return Expansion(read)
+    bold = drawn.replace(r"\mathbf", r"\boldsymbol")
+    return Expansion("sm", lambda given, is_drawn: (bold if given[0] else drawn) if is_drawn else in_trees)
 
 
 def _phrase(word: str) -> Expansion:
     """Put words between quads: `\\qq{if}`, `\\qif`; a star leaves out the quad before them."""
-
-    def read(reader: Reader) -> Row:
-        before = "" if reader.star() else r"\quad"
-        if word:
-            return reader.substitute(rf"{before}\text{{{word}}}\quad")
-        return reader.substitute(before + r"\text{#1}\quad", reader.raw_places())
-
-    return Expansion(read)
+    text = rf"\text{{{word or '#1'}}}\quad"
+    return Expansion("s" if word else "sm", lambda given, _: text if given[0] else r"\quad" + text)
 
 
 _D = r"\mathrm{d}"
@@ -169,9 +110,9 @@ _TABLE: dict[str, Expansion] = {
     "pv principalvalue": _if_braced(r"\mathcal{P}#1", r"\mathcal{P}"),
     "qq qqtext": _phrase(""),
     **{f"q{word}": _phrase(word) for word in WORDS},
-    "vb vectorbold": _starred(""),
-    "va vectorarrow": _starred(r"\vec"),
-    "vu vectorunit": _starred(r"\hat"),
+    "vb vectorbold": _vector(r"\mathbf{#1}", r"\mathbf{#1}"),
+    "va vectorarrow": _vector(r"\vec{#1}", r"\vec{\mathbf{#1}}"),
+    "vu vectorunit": _vector(r"\hat{#1}", r"\hat{\mathbf{#1}}"),
     "vdot dotproduct": _written(r"\cdot", 0, r"\boldsymbol\cdot"),
     "cross crossproduct cp": _written(r"\times", 0, r"\boldsymbol\times"),
 }

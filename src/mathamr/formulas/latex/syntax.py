@@ -6,12 +6,9 @@ arguments. A `CommandSyntax` says once how a command is read; `nodes` and `displ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from mathamr.formulas.latex.reader import Reader
+from typing import Any, NamedTuple
 
 
 class Construct:
@@ -35,8 +32,6 @@ class Construct:
 
 
 Row = list[int | Construct]
-Read = Callable[["Reader"], tuple[Any, ...] | None]
-"""Reads arguments in a way of its own; None leaves no piece."""
 
 
 class CommandSyntax(NamedTuple):
@@ -44,19 +39,26 @@ class CommandSyntax(NamedTuple):
 
     The arguments are letters: `m` a formula in braces or the next piece, `M` the same as a script, `o` a formula in brackets,
     `r` text as it is written, `b` such text in brackets, `B` any number of those (the first counts), `s` a star, `t` words,
-    `l` a length without braces, `d` a delimiter.
+    `l` a length without braces, `d` a delimiter, `D` one of a chosen size, `u` and `v` a formula up to `\\of` and `\\over`,
+    `x` words on a page and a formula in a tree, `c` the number of a character, `L` the lines of a table in braces, `k` what
+    stands before a brace. Without the argument that it needs (`c`, `L`) a command leaves no piece.
     """
 
     kind: str
-    arguments: str | Read = ""
+    arguments: str = ""
     data: Any = None
     silent: bool = False
 
 
 class Expansion(NamedTuple):
-    """A command that stands for LaTeX: `read` returns the row."""
+    """A command that stands for LaTeX, in which `#1` to `#9` are its arguments.
 
-    read: Callable[[Reader], Row]
+    These are letters again: `m` an argument, `q` one in braces if there is one, `o` one in brackets if there is one, `s` a star,
+    which is not numbered. `latex` is told which of them are there, and whether it is drawn.
+    """
+
+    arguments: str
+    latex: Callable[[Sequence[bool], bool], str]
 
 
 class Delimiter(NamedTuple):

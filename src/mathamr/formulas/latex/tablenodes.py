@@ -57,7 +57,7 @@ def _cell(walk: NodeWalk, nodes: Sequence[Node]) -> Node:
 
 def _lines(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
     style = TEXT_STYLE if piece.data == "objects" else DISPLAY
-    if rows := _cells(walk, piece.arguments[0], style):
+    if rows := _cells(walk, piece.arguments[-1], style):
         nodes.append(_table(walk, rows))
 
 

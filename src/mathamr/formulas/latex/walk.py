@@ -31,11 +31,23 @@ class Frame(Generic[Item]):
 Maker = Callable[[Any, Construct, list[Any]], None]
 
 
+class Makers(dict[str, Maker]):
+    """What every kind of piece becomes in one walk."""
+
+    def register(self, *kinds: str) -> Callable[[Maker], Maker]:
+        """Return a decorator for what makes some kinds of pieces."""
+
+        def register(function: Maker) -> Maker:
+            self.update(dict.fromkeys(kinds, function))
+            return function
+
+        return register
+
+
 class Walk(ABC, Generic[Item]):
     """One walk through the syntax of one formula."""
 
-    makers: ClassVar[dict[str, Maker]]
-    """What every kind of piece becomes."""
+    makers: ClassVar[Makers]
 
     def __init__(self, reader: Reader, style: int) -> None:
         self.reader, self.tokens, self.budget = reader, reader.tokens, reader.budget

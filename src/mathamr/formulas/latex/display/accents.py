@@ -130,8 +130,8 @@ def _over_and_under(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> 
 
 @maker("stacked")
 def _stacked_relation(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    under, over, base = piece.arguments
-    below = None if under is None else setter.script_element(under)
+    *under, over, base = piece.arguments
+    below = setter.script_element(under[0]) if under and under[0] is not None else None
     kind = BIN if piece.data == "BINOP" else REL
     atoms.append(_placed(setter, base, setter.script_element(over), below, kind))
 

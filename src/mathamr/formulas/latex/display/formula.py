@@ -11,7 +11,8 @@ from mathamr.formulas.latex.display.tablelines import TableLine, in_lines, lines
 from mathamr.formulas.latex.display.typesetter import Typesetter
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
-from mathamr.formulas.latex.reader import CELL_ENDS, NOTHING, Reader
+from mathamr.formulas.latex.reader import Reader
+from mathamr.formulas.latex.rowreader import CELL_ENDS, NOTHING
 from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element

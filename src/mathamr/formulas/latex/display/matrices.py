@@ -112,7 +112,7 @@ def _lines(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     """Draw the tables in braces of plain TeX, and the objects of `\\xymatrix`."""
     layout = {"eqalign": ALIGNMENT, "displaylines": LINES, "objects": MATRIX}[piece.data]
     style = TEXT if piece.data == "objects" else DISPLAY
-    lines = lines_of(setter, piece.arguments[0], style, aligned=piece.data == "eqalign")
+    lines = lines_of(setter, piece.arguments[-1], style, aligned=piece.data == "eqalign")
     atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 

@@ -24,30 +24,21 @@ from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.styles import SCRIPTS, SMALLER
 from mathamr.formulas.latex.symbols import DELIMITERS, SPACES
 from mathamr.formulas.latex.syntax import Construct, Delimiter, Row
-from mathamr.formulas.latex.walk import Frame, Maker, Walk
+from mathamr.formulas.latex.walk import Frame, Makers, Walk
 from mathamr.formulas.mathml.element import Element
 
 MOST_BACK = 6.0
 """The maximum negative space in one formula, in em."""
 _PRIMES = ("", "′", "″", "‴", "⁗")
 _WORD_SPACES = frozenset(["\\ ", "\\space", "\\\t", "\\\n", "~", "\\nobreakspace"])
-MAKERS: dict[str, Maker] = {}
-
-
-def maker(*kinds: str) -> Callable[[Maker], Maker]:
-    """Register what some kinds of pieces become."""
-
-    def register(function: Maker) -> Maker:
-        MAKERS.update(dict.fromkeys(kinds, function))
-        return function
-
-    return register
+MAKERS = Makers()
+maker = MAKERS.register
 
 
 class Typesetter(Walk[Atom]):
     """One walk through the syntax of one formula."""
 
-    makers: ClassVar[dict[str, Maker]] = MAKERS
+    makers: ClassVar[Makers] = MAKERS
     symbols: ClassVar[dict[str, Callable[[Typesetter, list[Atom]], None]]] = {}
     """Symbols that are drawn in a way of their own."""
 

@@ -98,9 +98,9 @@ def _reference(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 
 @maker("colour box")
 def _colour_box(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    framed, filled, parts = piece.arguments
+    *framed, model, name, parts = piece.arguments
     frame = colour_of(setter, *framed) if framed else ""
-    background = colour_of(setter, *filled)
+    background = colour_of(setter, model, name)
     attributes = {"mathbackground": background} if background else {}
     element = Element("mrow", "", (words(setter, piece.place, parts),), {**attributes, STYLE: "padded"})
     if framed:
