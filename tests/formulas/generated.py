@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt
+from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 LABELS = st.one_of(
     st.sampled_from(
@@ -54,6 +54,24 @@ def _trees(draw: st.DrawFn, edges: str) -> tuple[tuple[str, ...], tuple[int, ...
 
 SLTS = _trees(SLT_EDGES).map(lambda parts: Slt(*parts))
 OPTS = _trees(OPT_EDGES[:6]).map(lambda parts: Opt(*parts))
+
+
+def is_tree(tree: Tree) -> bool:
+    """Whether the nodes are in depth-first order, each on an edge of its own that the kind of tree has."""
+    path, used = [0], set()
+    for parent, edge, node in tree.triples():
+        while path and path[-1] != parent:
+            path.pop()
+        if (
+            not path
+            or (parent, edge) in used
+            or edge not in (SLT_EDGES if isinstance(tree, Slt) else OPT_EDGES)
+        ):
+            return False
+        used.add((parent, edge))
+        path.append(node)
+    return tree.parents[0] == -1 and tree.edges[0] == "-"
+
 
 _PRESENTATION = [
     "math", "semantics", "mrow", "mstyle", "mpadded", "mphantom", "msub", "msup", "msubsup", "munder", "mover",

@@ -41,7 +41,7 @@ def test_any_text_is_a_tree_or_a_parse_error(text: str) -> None:
     except ParseError as error:
         offset = error.offset
     else:
-        assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
+        assert to_string(tree) == text
         offset = 0
     assert 0 <= offset <= len(text)
 

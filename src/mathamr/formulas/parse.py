@@ -18,11 +18,9 @@ from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import Reader, is_command
-from mathamr.formulas.mathml.element import Element, MathMLError
+from mathamr.formulas.mathml.element import MathMLError
 from mathamr.formulas.mathml.layouttree import slt
-from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.operatortree import opt
-from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.meaning.statements import meaning
 from mathamr.formulas.notation import outline, to_string
 from mathamr.formulas.tree import Opt, Slt
@@ -57,23 +55,15 @@ class ParsedFormula:
     slt: Slt
     opt: Opt
     repairs: tuple[Repair, ...]
-    presentation: Element = field(compare=False, repr=False)
     reading: str = "published"
     macros: Macros = field(default=NO_MACROS, compare=False, repr=False)
 
     def presentation_mathml(self, *, display: bool = False) -> str:
-        """Return Presentation MathML for display, valid and safe to put in a page; trees are built from `presentation`."""
+        """Return Presentation MathML for display, valid and safe to put in a page."""
         # The typesetter is imported on use: most programs need only the trees.
         from mathamr.formulas.latex.display.formula import display_mathml
 
         return display_mathml(self.latex, self.macros, display=display)
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the formula with its markup as text."""
-        markup = to_mathml(self.presentation)
-        return _restored, (
-            self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.macros,
-        )  # fmt: skip
 
     def to_dict(self) -> dict[str, object]:
         """Return the formula for JSON: trees as Tangent strings."""
@@ -93,18 +83,6 @@ class ParsedFormula:
         result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
         result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
         return result + [f"  repaired: {repair}" for repair in self.repairs]
-
-
-def _restored(
-    latex: str,
-    slt: Slt,
-    opt: Opt,
-    repairs: tuple[Repair, ...],
-    markup: str,
-    reading: str,
-    macros: Macros,
-) -> ParsedFormula:
-    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, macros)
 
 
 def parse(
@@ -159,14 +137,13 @@ def _published(latex: str, macros: Macros, *, wildcards: bool) -> tuple[ParsedFo
     budget = Budget(len(latex))
     try:
         node, repairs = _read(latex, macros, wildcards=wildcards, budget=budget)
-        presentation = present(node)
-        layout = slt(presentation, budget.elements)
+        layout = slt(present(node), budget.elements)
         tree = opt(mean(node), budget.elements)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
     except (MathMLError, SpentError) as error:
         raise FormulaError(str(error), latex, 0) from error
-    return ParsedFormula(latex, layout, tree, repairs, presentation, macros=macros), node
+    return ParsedFormula(latex, layout, tree, repairs, macros=macros), node
 
 
 def _meant(published: ParsedFormula, node: Node) -> ParsedFormula:

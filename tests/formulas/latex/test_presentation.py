@@ -2,6 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr.formulas.budget import Budget
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.nodes import NodeWalk
+from mathamr.formulas.latex.presentation import present
+from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.parse import parse
 
 
@@ -27,7 +32,9 @@ from mathamr.formulas.parse import parse
     ],
 )
 def test_rows_and_scripts(latex: str, expected: str) -> None:
-    assert repr(parse(latex).presentation) == expected
+    reader = Reader(*tokenize(latex), latex, Budget(len(latex)))
+    walk = NodeWalk(reader)
+    assert repr(present(walk.expression(walk.walk(reader.read())))) == expected
 
 
 def test_markup_for_a_page_has_the_latex_beside_it() -> None:

@@ -9,7 +9,6 @@ from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE, Styling, classes, declarations
-from mathamr.formulas.mathml.typesetting import typeset
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -26,14 +25,14 @@ def to_mathml(
     >>> to_mathml(Element("mi", "<x>"))
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mi>&lt;x&gt;</mi></math>'
     """
-    return _page_element(typeset(core(element)), display=display, latex=latex, styling=styling)
-
-
-def typeset_to_mathml(
-    element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
-) -> str:
-    """Write an element that needs no typesetting, as `latex.display` makes it."""
-    return _page_element(core(element), display=display, latex=latex, styling=styling)
+    style = "block" if display else "inline"
+    body = _serialised(core(element), styling)
+    alternative = ""
+    if latex:
+        alternative = f' alttext="{_escaped(latex)}"'
+        note = f'<annotation encoding="application/x-tex">{_escaped(latex)}</annotation>'
+        body = f"<semantics>{body}{note}</semantics>"
+    return f'<math xmlns="{NAMESPACE}" display="{style}"{alternative}>{body}</math>'
 
 
 def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling = "inline") -> str:
@@ -45,17 +44,6 @@ def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling 
     element = read(text, source)
     display = element.attributes.get("display") == "block"
     return to_mathml(element, display=display, latex=latex, styling=styling)
-
-
-def _page_element(element: Element, *, display: bool, latex: str, styling: Styling) -> str:
-    style = "block" if display else "inline"
-    body = _serialised(element, styling)
-    alternative = ""
-    if latex:
-        alternative = f' alttext="{_escaped(latex)}"'
-        note = f'<annotation encoding="application/x-tex">{_escaped(latex)}</annotation>'
-        body = f"<semantics>{body}{note}</semantics>"
-    return f'<math xmlns="{NAMESPACE}" display="{style}"{alternative}>{body}</math>'
 
 
 def _serialised(root: Element, styling: Styling) -> str:

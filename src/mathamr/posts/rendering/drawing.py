@@ -13,7 +13,7 @@ from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
-from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
+from mathamr.formulas.mathml.writing import sanitised, to_mathml
 from mathamr.posts.post import Formula
 
 REMEMBERED = 4_000
@@ -74,7 +74,7 @@ def draw_marked(
             drawn_with_marks(element, placed.places(nodes)), placed.places(taken), TAKEN
         )
         return Drawn(
-            typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
+            to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
         )
     except MathAMRError:  # what cannot be drawn has a reason in `error`
         return draw_formula(formula, macros)

@@ -17,7 +17,7 @@ from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import Styling
-from mathamr.formulas.mathml.writing import typeset_to_mathml
+from mathamr.formulas.mathml.writing import to_mathml
 
 VOCABULARY = (accents, decoration, fractions, matrices, operators, words)
 """The modules that define what pieces draw; importing them fills the typesetter's table."""
@@ -36,7 +36,7 @@ def display_mathml(
     '<mrow><mi>a</mi><mo stretchy="false" lspace="0em" rspace="0em">/</mo><mi>b</mi></mrow>'
     """
     element = displayed(latex, Macros.of(macros), display=display)
-    return typeset_to_mathml(element, display=display, latex=latex, styling=styling)
+    return to_mathml(element, display=display, latex=latex, styling=styling)
 
 
 def displayed(latex: str, macros: Macros, *, display: bool) -> Element:
