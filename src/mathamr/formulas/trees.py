@@ -119,10 +119,10 @@ def _readings(key: TreeKey, *, with_meaning: bool) -> Readings:
 def _read(key: TreeKey, *, with_meaning: bool) -> Readings:
     """Parse LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
 
-    Of a diagram of tikz-cd the objects and the labels of arrows count, not its options.
+    Of a diagram of tikz-cd or amscd the objects and the labels of arrows count, not its options.
     """
     latex, macros = unicode_to_latex(key[0]), tuple(map(unicode_to_latex, key[1]))
-    if "{tikzcd}" in latex:
+    if "{tikzcd}" in latex or "{CD}" in latex:
         latex = with_arrays(latex)
     try:
         if not with_meaning:

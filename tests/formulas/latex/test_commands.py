@@ -100,11 +100,6 @@ def test_notation_of_physics_is_short_for_the_long_one(latex: str, same: str) ->
         (r"\framebox[2cm][c]{x}", r"\framebox{x}"),
         (r"\raise 1ex\hbox{x}", r"\hbox{x}"),
         (r"a\lower{1em}b", "ab"),
-        (r"\definecolor{a}{rgb}{1,0,0}\color{a}x", "x"),
-        (r"\colorlet{a}{red}x", "x"),
-        (r"""\char65\char"42\char'103\char`D""", r"\mathrm{ABCD}"),
-        (r"\symbol{65}\unicode{x42}", r"\mathrm{AB}"),
-        (r"\char`\%", r"\char37"),
         (r"""\text{\'\i{} na\"{\i}ve}""", r"\text{í{} naïve}"),
         (r"\text{a \textcolor{red}{b}\phantom{c}d}", r"\text{a bd}"),
         (r"\text{\LaTeX}", r"\text{LaTeX}"),
@@ -141,13 +136,6 @@ def test_commands_that_others_know_are_known(latex: str, expected: str) -> None:
 
 def test_upright_greek_differs_from_the_usual_in_the_operator_tree() -> None:
     assert to_string(parse(r"\upalpha\alpha").opt) == "[U!times,0[V!α],1[V!𝛼]]"
-
-
-@pytest.mark.parametrize("number", ["999999999", '"D800', "0", '"', "{x}"])
-def test_a_character_without_a_number_is_repaired(number: str) -> None:
-    repairs = [repair.message for repair in parse(rf"a\char{number} ").repairs]
-    assert len(repairs) == 1
-    assert "not the code of a character" in repairs[0]
 
 
 def test_brackets_behind_a_line_that_hold_no_length_are_kept_and_said() -> None:

@@ -71,22 +71,15 @@ def test_diagrams_are_tables_of_their_objects() -> None:
 
 
 def test_commutative_diagrams_keep_their_arrows() -> None:
-    slt = trees(r"\begin{CD} A @>f>> B \\ @VVgV @| \\ C @= D \end{CD}")[0]
-    assert slt == "[M!3x3,w[V!A,e[→,o[𝑓],e[V!B,e[↓[V!g],e[W!,e[∥,e[W!,e[W!,e[V!C,e[=,e[V!D]]]]]]]]]]]]"
+    diagram = Formula("1", r"\begin{CD} A @>f>> B \\ @VVgV @| \\ C @= {D@V} \end{CD}")
+    array = r"\begin{array}{ccc}A & \xrightarrow[]{f} & B \\ {\scriptstyle }\downarrow{\scriptstyle g} & & \| \\ C & = & {D@V}\end{array}"
+    assert trees_of(diagram) == trees_of(Formula("2", array))
 
 
 def test_brackets_behind_a_blank_begin_the_next_line() -> None:
     latex = r"\begin{aligned}{[x]}\\ [y]\\ [2pt] [z]\\*[2pt]w\end{aligned}"
     assert trees(latex) == trees(r"\begin{aligned}{[x]}\\{}[y]\\{}[z]\\w\end{aligned}")
     assert parse(latex).slt.labels[0] == "M!4x1"
-
-
-@pytest.mark.parametrize("name", ["numcases", "subnumcases"])
-def test_numbered_cases_have_their_head_before_the_brace(name: str) -> None:
-    cases = r"a&b\\c&d"
-    assert trees(rf"\begin{{{name}}}{{f(x)=}}{cases}\end{{{name}}}") == trees(
-        rf"f(x)=\begin{{cases}}{cases}\end{{cases}}"
-    )
 
 
 def test_options_of_environments_are_not_printed() -> None:

@@ -42,7 +42,7 @@ TRANSPARENT = frozenset(
     ["equation", "equation*", "displaymath", "math", "document", "center", "subequations", "dmath", "dmath*", "flushleft", "flushright"]
 )  # fmt: skip
 ENVIRONMENTS: dict[str, CommandSyntax] = {
-    **dict.fromkeys(["array", "tabular", "darray"], CommandSyntax("array", "br")),
+    **dict.fromkeys(["array", "tabular"], CommandSyntax("array", "br")),
     "subarray": CommandSyntax("stack", "r"),
     **dict.fromkeys([*MATRICES, "smallmatrix"], CommandSyntax("matrix")),
     **dict.fromkeys([*(f"{name}*" for name in MATRICES), "smallmatrix*"], CommandSyntax("matrix", "b")),
@@ -50,7 +50,6 @@ ENVIRONMENTS: dict[str, CommandSyntax] = {
         ["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "rcases*", "drcases*"],
         CommandSyntax("cases"),
     ),
-    **dict.fromkeys(["numcases", "subnumcases"], CommandSyntax("cases", "m")),
     **dict.fromkeys(
         ["align", "align*", "flalign", "flalign*", "eqnarray", "eqnarray*"], CommandSyntax("aligned")
     ),
@@ -62,7 +61,6 @@ ENVIRONMENTS: dict[str, CommandSyntax] = {
     **dict.fromkeys(["split", "gather", "gather*", "multline", "multline*"], CommandSyntax("gathered")),
     **dict.fromkeys(["gathered", "lgathered", "rgathered"], CommandSyntax("gathered", "b")),
     "multlined": CommandSyntax("gathered", "bb"),
-    "CD": CommandSyntax("diagram"),
 }
 """Environments, with the arguments before their cells."""
 
@@ -183,7 +181,6 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\d": CommandSyntax("dotted letter", "r", ("⋅", "\u0323")),
     "\\b": CommandSyntax("dotted letter", "r", ("¯", "\u0331")),
     **{f"\\{logo}": CommandSyntax("logo", "", logo) for logo in LOGOS},
-    **dict.fromkeys(["\\char", "\\symbol", "\\unicode"], CommandSyntax("character", "c")),
     **{name: CommandSyntax("reference", "br", name) for name in ("\\ref", "\\eqref", "\\cite")},
     "\\tag": _SILENT("tag", "st"),
     # Space, boxes and colours.
@@ -209,19 +206,12 @@ COMMANDS: dict[str, CommandSyntax | Expansion] = {
     "\\xcancel": CommandSyntax("enclosed", "bm", ("updiagonalstrike downdiagonalstrike", "crossed")),
     "\\sout": CommandSyntax("enclosed", "m", ("horizontalstrike", "struck")),
     "\\cancelto": CommandSyntax("cancelled to", "Mm"),
-    "\\enclose": CommandSyntax("enclose", "rbm"),
     "\\raise": CommandSyntax("moved", "lm", 1),
     "\\lower": CommandSyntax("moved", "lm", -1),
     "\\color": _SILENT("colour switch", "br"),
     **dict.fromkeys(["\\textcolor", "\\mathcolor"], CommandSyntax("coloured", "brm")),
-    **{
-        f"\\{name}": CommandSyntax("coloured", "Bm", name)
-        for name in ("red", "blue", "green", "orange", "pink", "purple", "gray")
-    },
     "\\colorbox": CommandSyntax("colour box", "brx"),
     "\\fcolorbox": CommandSyntax("colour box", "brbrx"),
-    "\\definecolor": _SILENT("new colour", "brrr"),
-    "\\colorlet": _SILENT("same colour", "rbr"),
     # Tables in braces.
     **dict.fromkeys(["\\substack", "\\crampedsubstack"], CommandSyntax("stack", "L", "")),
     "\\cases": CommandSyntax("cases", "L", "cases"),

@@ -155,30 +155,6 @@ class Cursor:
             self.i += 1
         return length
 
-    def character(self) -> str | None:
-        r"""Read a character that is given by number: `\char65`, `\char"41`, ``\char`A``, `\symbol{65}`, `\unicode{x41}`."""
-        start = self.i - 1
-        self.raw_optional()
-        number = self.raw_argument().strip() if self.peek() == "{" else self.number()
-        code = _code_point(number)
-        if code is None:
-            self.repair(f"{number or 'nothing'} is not the code of a character", start)
-            return None
-        return chr(code)
-
-    def number(self) -> str:
-        """Read the bare number here in TeX's notation: `65`, `"41`, `'101`, or the letter after a back-tick."""
-        if self.peek() == "`":
-            self.i += 2
-            return "`" + "".join(self.tokens[self.i - 1 : self.i])
-        sign = self.tokens[self.i] if self.peek() in ('"', "'") else ""
-        self.i += len(sign)
-        digits = "0123456789ABCDEFabcdef" if sign == '"' else "0123456789"
-        start = self.i
-        while self.i < self.count and self.tokens[self.i] in digits:
-            self.i += 1
-        return sign + "".join(self.tokens[start : self.i])
-
     def skip_line_options(self) -> None:
         """Skip what may follow the end of a line: a star, and space in brackets.
 
@@ -201,17 +177,3 @@ class Cursor:
             self.i += 1
             return True
         return False
-
-
-def _code_point(number: str) -> int | None:
-    if number.startswith("`"):
-        letter = number[1:].removeprefix("\\")
-        return ord(letter) if len(letter) == 1 else None
-    base = {'"': 16, "'": 8, "x": 16, "X": 16, "U": 16}.get(number[:1], 10)
-    digits = number if base == 10 else number[1:].removeprefix("+")
-    try:
-        code = int(digits, base) if len(digits) <= 8 else -1
-    except ValueError:
-        return None
-    character = chr(code) if 0 < code <= 0x10FFFF else ""
-    return code if character and (character.isprintable() and not character.isspace()) else None

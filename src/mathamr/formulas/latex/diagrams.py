@@ -1,7 +1,7 @@
-"""Commutative diagrams of `tikz-cd` and `xy` as arrays, so that they can be drawn: objects in a grid, arrows between them.
+"""Commutative diagrams of `tikz-cd`, `xy` and `amscd` as arrays, so that they can be drawn: objects in a grid, arrows between them.
 
 Arrows to neighbours stand between the objects; longer ones are listed below the grid. Curves, styles and positions are
-left out. What is shown is drawn from the arrays, and the trees of a diagram of tikz-cd in a note are those of its array.
+left out. What is shown is drawn from the arrays, and the trees of a diagram of tikz-cd or amscd in a note are those of its array.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 _DIAGRAM = re.compile(
     rf"""
     \\begin\s*\{{tikzcd\}}\s*(?:\[[^\]]*\])? (?P<tikz>.*?) \\end\s*\{{tikzcd\}}
+    | \\begin\s*\{{CD\}} (?P<cd>.*?) \\end\s*\{{CD\}}
     | \\xymatrix\s*
         (?:@[!A-Z0-9=<>.+\-a-z]*(?:\{{[^{{}}]*\}})?\s*)*          # options: @C=3pc, @!R{{…}}
         \{{(?P<xy>(?:[^{{}}]|\{{(?:[^{{}}]|{_GROUP})*\}})*)\}}
@@ -34,6 +35,12 @@ _TIKZ_ARROW = re.compile(
 _XY_LABEL = rf"[\^_|]\s*-?\s*(?:{_GROUP}|\\[A-Za-z]+|\S)"
 _XY_ARROW = re.compile(rf"\\ar\s*(?P<style>(?:@[^\[]*?)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:{_XY_LABEL})*)")
 _LABEL = re.compile(r"[\^_|]\s*-?\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|\S)")
+_CD_LABEL = r"((?:\{[^{}]*\}|(?!\1)[^{}])*)"
+_CD_ARROW = re.compile(rf"@(?:([<>VA]){_CD_LABEL}\1{_CD_LABEL}\1|([=|.]))")
+_CD_SIGNS = {
+    ">": r"\xrightarrow[%s]{%s}", "<": r"\xleftarrow[%s]{%s}", "V": r"{\scriptstyle %s}\downarrow{\scriptstyle %s}",
+    "A": r"{\scriptstyle %s}\uparrow{\scriptstyle %s}", "=": "=", "|": r"\|", ".": "",
+}  # fmt: skip
 _QUOTED = re.compile(r'"([^"]*)"')
 _SIGNS = {
     (0, 1): r"\xrightarrow{%s}", (0, -1): r"\xleftarrow{%s}", (1, 0): r"\downarrow\scriptstyle{%s}",
@@ -63,11 +70,37 @@ def with_arrays(latex: str) -> str:
     >>> with_arrays(r"\xymatrix{A \ar[d]_g \\ B}")
     '\\begin{array}{c}A \\\\ \\downarrow\\scriptstyle{g} \\\\ B\\end{array}'
     """
-    if "tikzcd" not in latex and "xymatrix" not in latex:
+    if "tikzcd" not in latex and "xymatrix" not in latex and "{CD}" not in latex:
         return latex
-    return _DIAGRAM.sub(
-        lambda match: _array(match["tikz"] or match["xy"] or "", is_tikz=match["xy"] is None), latex
-    )
+    return _DIAGRAM.sub(_drawn, latex)
+
+
+def _drawn(match: re.Match[str]) -> str:
+    if match["cd"] is not None:
+        return _cd_array(match["cd"])
+    return _array(match["tikz"] or match["xy"] or "", is_tikz=match["xy"] is None)
+
+
+def _cd_array(content: str) -> str:
+    """Return objects and arrows in turn, `A @>f>g> B \\\\ @VhVV @VVkV \\\\ C @= D`, as cells; upright arrows stand under objects."""
+    lines: list[list[str]] = []
+    for line in re.split(r"\\\\", content.strip()):
+        cells: list[str] = []
+        place = 0
+        for match in _CD_ARROW.finditer(line):
+            between = line[place : match.start()].strip()
+            cells += [between] if between or cells else []
+            sign = _CD_SIGNS[match[1] or match[4]]
+            first, second = (match[2] or "").strip(), (match[3] or "").strip()
+            cells.append(
+                sign % ((second, first) if match[1] in ("<", ">") else (first, second)) if match[1] else sign
+            )
+            place = match.end()
+        rest = line[place:].strip()
+        lines.append([*cells, rest] if rest else cells)
+    width = max(map(len, lines))
+    drawn = r" \\ ".join(" & ".join(cells) for cells in lines)
+    return rf"\begin{{array}}{{{'c' * width}}}{drawn}\end{{array}}"
 
 
 def _array(content: str, *, is_tikz: bool) -> str:

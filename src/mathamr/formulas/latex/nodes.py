@@ -154,7 +154,14 @@ def _stacked(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
 def _long_arrow(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
     below, above = piece.arguments
     under = walk.walk(below) if below else []
-    nodes.append(walk.arrow(piece.place, piece.data, walk.part(above), under))
+    node = apply(
+        walk.part(above).with_role("OVERACCENT"), walk.at(piece.place, Node(TOKEN, "ARROW", piece.data))
+    )
+    node.role = "ARROW"
+    if under:
+        node = apply(walk.expression(under).with_role("UNDERACCENT"), node)
+        node.role = "ARROW"
+    nodes.append(node)
 
 
 @maker("side set")
@@ -327,7 +334,7 @@ def _shown(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
     nodes.extend(walk.argument(piece.arguments[-1]))
 
 
-@maker("size", "colour switch", "new colour", "same colour", "tag", "rule")
+@maker("size", "colour switch", "tag", "rule")
 def _nothing(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
     """Leave no trace: only a page shows sizes, colours, numbers and black boxes."""
 
@@ -388,15 +395,11 @@ _SINGLE: dict[str, Callable[[NodeWalk, Construct], Node]] = {
     ),
     "logo": lambda walk, piece: walk.at(piece.place, Node(TEXT, text=piece.data)),
     "reference": lambda _, __: Node(TEXT),  # its target is unknown
-    "character": lambda walk, piece: walk.at(
-        piece.place, symbol(piece.arguments[0], PLAIN, walk.style) or Node(TOKEN, "UNKNOWN", piece.arguments[0])
-    ),
     "space": lambda _, piece: space(points_of(piece.arguments[1]), "hspace"),
     # Only math units count as wide, as in the published trees.
     "skip": lambda _, piece: space(points_of(piece.arguments[0]) if piece.data == "math units" else 0.0, "skip"),
     "phantom": lambda walk, piece: space(5.0 * len(walk.argument(piece.arguments[0])), "phantom", phantom=True),
     "enclosed": lambda walk, piece: _enclosed(walk.part(piece.arguments[-1]), piece.data[0]),
-    "enclose": lambda walk, piece: _enclosed(walk.part(piece.arguments[-1]), piece.arguments[0].strip() or "box"),
     "stray alignment": lambda walk, piece: walk.at(piece.place, Node(TOKEN, "UNKNOWN", "&")),
     "wildcard": lambda walk, piece: walk.at(piece.place, Node(WILDCARD, text=piece.arguments[0].strip() or "x")),
     "middle": lambda walk, piece: _middle(walk.fence(piece.arguments[0], left=True)),

@@ -14,7 +14,6 @@ from mathamr.formulas.latex.node import (
     SCRIPT,
     TOKEN,
     Node,
-    apply,
 )
 from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.styles import DISPLAY, SCRIPTS
@@ -237,12 +236,3 @@ class NodeWalk(Walk[Node]):
                 return "POST"
             position -= 1
         return result
-
-    def arrow(self, place: int, text: str, above: Node, below: Sequence[Node]) -> Node:
-        """Return an arrow with what stands above and below it."""
-        arrow = apply(above.with_role("OVERACCENT"), self.at(place, Node(TOKEN, "ARROW", text)))
-        arrow.role = "ARROW"
-        if below:
-            arrow = apply(self.expression(below).with_role("UNDERACCENT"), arrow)
-            arrow.role = "ARROW"
-        return arrow

@@ -8,13 +8,12 @@ from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.physics import NOTATION
 from mathamr.formulas.latex.rowreader import CELL_ENDS, IN_ENVIRONMENT, STRUCTURAL, RowReader
 from mathamr.formulas.latex.symbols import OF_PACKAGES, SPACES, SYMBOLS
-from mathamr.formulas.latex.syntax import Arrow, CellLine, Construct, Row
+from mathamr.formulas.latex.syntax import CellLine, Construct, Row
 from mathamr.formulas.latex.wordreader import read_words
 
 _IN_BRACES = CELL_ENDS | {"}"}
 _RULES = frozenset(["\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\hdashline"])
 _PARTIAL_RULES = frozenset(["\\cline", "\\cmidrule", "\\cdashline"])
-_ROW_ENDS = ("\\\\", "\\cr")
 
 
 class Reader(RowReader):
@@ -36,7 +35,7 @@ class Reader(RowReader):
         begin = self.i - 1
         self.descend()
         arguments = self.read_arguments(environment)
-        lines: list[Any] = self._diagram() if name == "CD" else self.lines(IN_ENVIRONMENT)
+        lines = self.lines(IN_ENVIRONMENT)
         row.append(Construct(environment.kind, start, (*arguments, lines), name))
         if self.peek() == "\\end":
             self.i += 1
@@ -98,40 +97,6 @@ class Reader(RowReader):
                     self.i += 1
                 self.i += 1
             line.rules.append((token, self.raw_argument() if token in _PARTIAL_RULES else ""))
-
-    def _diagram(self) -> list[list[Row | Arrow]]:
-        """Read objects and arrows in turn: `A @>f>g> B \\\\ @VhVV @VVkV \\\\ C @= D`."""
-        end = self.i
-        while end < self.count and self.tokens[end] != "\\end":
-            end += 1
-        count, self.count = self.count, end
-        lines: list[list[Row | Arrow]] = [[]]
-        while token := self.peek():
-            if token in _ROW_ENDS or token == "&":
-                self.i += 1
-                if token != "&":
-                    lines.append([])
-            elif token == "@":
-                self.i += 1
-                sign = self.peek()
-                self.i += 1
-                labels = (self._label(sign), self._label(sign)) if sign and sign in "><)(VA" else ([], [])
-                lines[-1].append(Arrow(sign, *labels))
-            else:
-                lines[-1].append(self.read(frozenset(["@", "&", *_ROW_ENDS])))
-        self.count = count
-        return lines
-
-    def _label(self, sign: str) -> Row:
-        """Read everything up to the arrow's next sign outside braces."""
-        depth, end = 0, self.i
-        while end < self.count and (depth or self.tokens[end] != sign):
-            depth += (self.tokens[end] == "{") - (self.tokens[end] == "}")
-            end += 1
-        count, self.count = self.count, end
-        row = self.read()
-        self.count, self.i = count, end + 1
-        return row
 
 
 def is_command(name: str) -> bool:

@@ -33,8 +33,6 @@ _OPENERS = {"{": "}", "\\bgroup": "\\egroup", "\\begingroup": "\\endgroup", "\\l
 _CLOSERS = frozenset(_OPENERS.values())
 STRUCTURAL = frozenset(["^", "_", "'", "\\sp", "\\sb", *_OPENERS, *_CLOSERS, *INFIX_FENCES])
 _NO_ARGUMENT = frozenset(["", "}", "&", "\\\\", "\\end", "\\right", "\\cr", "$", "\\egroup"])
-_NEEDED = frozenset("cL")
-"""Arguments without which a command leaves no piece."""
 _SPECIAL_STOPS = IN_ENVIRONMENT | {"}", "$", "\\)"}
 """Stops that are no symbols."""
 _STRUCTURE, _SPACE = CommandSyntax("structure"), CommandSyntax("space")
@@ -126,7 +124,7 @@ class RowReader(Cursor):
             resolve(self, row, place)
             return
         arguments = self.read_arguments(command)
-        if command.kind and not (command.arguments[-1:] in _NEEDED and arguments[-1] is None):
+        if command.kind and not (command.arguments[-1:] == "L" and arguments[-1] is None):
             row.append(Construct(command.kind, place, arguments, command.data, silent=command.silent))
 
     def command_named(self, token: str) -> CommandSyntax | None:
@@ -454,7 +452,6 @@ _ARGUMENTS: dict[str, Callable[[RowReader], Any]] = {
     "u": lambda reader: reader.read_up_to("\\of", "\\root"),
     "v": lambda reader: reader.read_up_to("\\over", "\\buildrel"),
     "x": lambda reader: reader.words() if reader.drawn else reader.argument(),
-    "c": RowReader.character,
     "L": lambda reader: reader.braced_lines(),
     "k": RowReader.skip_to_brace,
 }

@@ -40,8 +40,8 @@ class CommandSyntax(NamedTuple):
     The arguments are letters: `m` a formula in braces or the next piece, `M` the same as a script, `o` a formula in brackets,
     `r` text as it is written, `b` such text in brackets, `B` any number of those (the first counts), `s` a star, `t` words,
     `l` a length without braces, `d` a delimiter, `D` one of a chosen size, `u` and `v` a formula up to `\\of` and `\\over`,
-    `x` words on a page and a formula in a tree, `c` the number of a character, `L` the lines of a table in braces, `k` what
-    stands before a brace. Without the argument that it needs (`c`, `L`) a command leaves no piece.
+    `x` words on a page and a formula in a tree, `L` the lines of a table in braces, `k` what
+    stands before a brace. Without its table a command leaves no piece.
     """
 
     kind: str
@@ -75,14 +75,6 @@ class CellLine:
     cells: list[Row] = field(default_factory=list)
     rules: list[tuple[str, str]] = field(default_factory=list)
     options: str = ""
-
-
-class Arrow(NamedTuple):
-    """An arrow of a commutative diagram with its labels: `@>f>g>`."""
-
-    sign: str
-    first: Row
-    second: Row
 
 
 @dataclass(frozen=True, slots=True)

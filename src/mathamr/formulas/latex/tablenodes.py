@@ -17,11 +17,11 @@ from mathamr.formulas.latex.node import (
     operator,
     row,
 )
-from mathamr.formulas.latex.nodewalk import NodeWalk, symbol
+from mathamr.formulas.latex.nodewalk import NodeWalk
 from mathamr.formulas.latex.styles import DISPLAY
 from mathamr.formulas.latex.styles import SCRIPT as SCRIPT_STYLE
 from mathamr.formulas.latex.styles import TEXT as TEXT_STYLE
-from mathamr.formulas.latex.syntax import Arrow, CellLine, Construct
+from mathamr.formulas.latex.syntax import CellLine, Construct
 from mathamr.formulas.latex.walk import Maker
 
 Cells = list[list[list[Node]]]
@@ -88,10 +88,7 @@ def _matrix(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
 
 
 def _cases(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
-    *head, lines = piece.arguments
-    if head:
-        nodes.extend(walk.argument(head[0]))
-    rows = _cells(walk, lines, DISPLAY if piece.data[0] == "d" else TEXT_STYLE)
+    rows = _cells(walk, piece.arguments[-1], DISPLAY if piece.data[0] == "d" else TEXT_STYLE)
     if not rows:
         return
     array = _table(walk, rows, columns=2)
@@ -157,45 +154,6 @@ def _unrolled(rows: Cells) -> list[Node]:
     return result
 
 
-_HORIZONTAL = {">": "→", "<": "←"}
-_VERTICAL = {"V": "\\downarrow", "A": "\\uparrow", "|": "\\|", "\\|": "\\|"}
-
-
-def _diagram(walk: NodeWalk, piece: Construct, nodes: list[Node]) -> None:
-    """Make a table of objects and arrows, which stay as symbols."""
-    style = walk.style
-    walk.set_font_and_style(walk.font, TEXT_STYLE)
-    rows: Cells = []
-    for line in piece.arguments[0]:
-        rows.append([[]])
-        for part in line:
-            if isinstance(part, Arrow):
-                _put_arrow(walk, piece.place, part, rows[-1])
-            else:
-                rows[-1][-1] += walk.argument(part)
-    walk.set_font_and_style(walk.font, style)
-    while rows and not any(node.kind != HINT for cell in rows[-1] for node in cell):
-        rows.pop()
-    if rows:
-        nodes.append(_table(walk, rows))
-
-
-def _put_arrow(walk: NodeWalk, place: int, arrow: Arrow, cells: list[list[Node]]) -> None:
-    first, second = walk.argument(arrow.first), walk.argument(arrow.second)
-    if arrow.sign in _HORIZONTAL:
-        cells.append([walk.arrow(place, _HORIZONTAL[arrow.sign], walk.expression(first), second)])
-        cells.append([])
-    elif arrow.sign == "=":
-        sign = symbol("=", walk.font, walk.style)
-        cells += [[sign] if sign else [], []]
-    elif arrow.sign in _VERTICAL:
-        sign = symbol(_VERTICAL[arrow.sign], walk.font, walk.style)
-        cells[-1] += [*first, *([sign] if sign else []), *second]
-        cells += [[], []]
-    elif arrow.sign == ".":
-        cells += [[], []]
-
-
 TABLE_MAKERS: dict[str, Maker] = {
     "lines": _lines,
     "stack": _stack,
@@ -204,5 +162,4 @@ TABLE_MAKERS: dict[str, Maker] = {
     "array": _array,
     "aligned": _aligned,
     "gathered": _gathered,
-    "diagram": _diagram,
 }

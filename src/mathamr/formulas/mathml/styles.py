@@ -44,7 +44,6 @@ STYLES = {
     "overline": "border-top: 0.05em solid; padding-top: 0.12em",
     "underline": "border-bottom: 0.05em solid; padding-bottom: 0.1em",
     "boxed": "border: 0.06em solid; padding: 0.3em",
-    "circled": "border: 0.06em solid; border-radius: 50%; padding: 0.2em",
     "padded": "padding: 0.25em",
     "raised": "position: relative; bottom: 0.1em",
     "wider": "transform: scaleX(1.7)",

@@ -49,7 +49,6 @@ def test_cases_stand_on_the_left_behind_one_brace() -> None:
     assert text_of(cases) == "{1x>00else"
     assert all("left" in cell for row in styles(r"\begin{cases}1&x\\0&y\end{cases}") for cell in row)
     assert text_of(drawn(r"\begin{rcases}a\\b\end{rcases}")) == "ab}"
-    assert text_of(drawn(r"\begin{numcases}{f=}a\\b\end{numcases}")) == "f={ab"
 
 
 def test_lines_of_multline_go_from_left_to_right() -> None:
@@ -78,32 +77,6 @@ def test_a_stray_alignment_is_shown() -> None:
 def test_conditions_are_stacked() -> None:
     assert [text_of(row) for row in first(drawn(r"\sum_{\substack{a\\b}}"), "mtable").children] == ["a", "b"]
     assert shown(r"\matrix{a&b\cr c&d}") == shown(r"\begin{matrix}a&b\\c&d\end{matrix}")
-
-
-def test_objects_and_arrows_of_a_diagram_stand_in_a_table() -> None:
-    table = first(drawn(r"\begin{CD}A @>f>> B\\@VgVV @VVhV\\C @>>k> D\end{CD}"), "mtable")
-    assert [[text_of(cell) for cell in row.children] for row in table.children] == [
-        ["A", "→f", "B"],
-        ["gg↓".replace("gg", "g") + "g", "", "h↓h"],
-        ["C", "→k", "D"],
-    ]
-    arrow = first(table, "mover")
-    assert arrow.children[0].attributes["stretchy"] == "true"
-
-
-def test_labels_of_upright_arrows_are_small_and_balanced() -> None:
-    cell = drawn(r"\begin{CD}A\\@VgVV\\B\end{CD}").children[1].children[0]
-    assert [part.tag for part in first(cell, "mrow").children] == ["mstyle", "mo", "mphantom"]
-    assert first(cell, "mstyle").attributes["scriptlevel"] == "1"
-
-
-def test_equal_signs_and_empty_arrows() -> None:
-    table = drawn(r"\begin{CD}A @= B\\@| @.\\C @. D\end{CD}")
-    assert [[text_of(cell) for cell in row.children] for row in table.children] == [
-        ["A", "=", "B"],
-        ["‖", "", ""],
-        ["C", "", "D"],
-    ]
 
 
 def test_the_objects_of_an_xymatrix_are_shown() -> None:

@@ -142,30 +142,19 @@ _SHORTEST = 2.6
 """The length of the shortest arrow, in the em of its labels: what fonts can draw."""
 
 
-def long_arrow(
-    sign: str, above: Element | None, below: Element | None, shortest: float = _SHORTEST
-) -> Element:
-    """Return an arrow as long as its labels and a little more."""
-    arrow = operator(sign, stretchy="true")
-    over = _label(above, shortest)
-    if below is None:
-        return Element("mover", "", (arrow, over))
-    return Element("munderover", "", (arrow, _label(below, shortest), over))
-
-
-def _label(element: Element | None, shortest: float) -> Element:
+def _label(element: Element) -> Element:
     """Add space at both ends of a label, more for a short one."""
-    if element is None or (element.tag == "mrow" and not element.children):
-        return Element("mspace", "", (), {"width": length(shortest)})
+    if element.tag == "mrow" and not element.children:
+        return Element("mspace", "", (), {"width": length(_SHORTEST)})
     letters = sum(len(part.text) for part in element.iterate())
-    side = Element("mspace", "", (), {"width": length(max(0.6, (shortest - 0.5 * letters) / 2))})
+    side = Element("mspace", "", (), {"width": length(max(0.6, (_SHORTEST - 0.5 * letters) / 2))})
     return Element("mrow", "", (side, element, side))
 
 
 @maker("long arrow")
 def _arrow(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     under, over = piece.arguments
-    below = None if under is None else setter.script_element(under)
-    arrow = long_arrow(piece.data, setter.script_element(over), below)
-    setter.at(piece.place, arrow.children[0])
+    sign = setter.at(piece.place, operator(piece.data, stretchy="true"))
+    labels = [_label(setter.script_element(label)) for label in (under, over) if label is not None]
+    arrow = Element("mover" if under is None else "munderover", "", (sign, *labels))
     atoms.append(Atom(arrow, REL, setter.style))

@@ -88,22 +88,6 @@ def beside(element: Element, name: str) -> Element:
     return Element("mpadded", "", (inside,), {"width": "0em"})
 
 
-_NOTATIONS = {
-    "updiagonalstrike": "cancelled", "downdiagonalstrike": "cancelled-back", "horizontalstrike": "struck",
-    "top": "overline", "bottom": "underline", "box": "boxed", "roundedbox": "boxed", "circle": "circled",
-}  # fmt: skip
-
-
-@maker("enclose")
-def _enclose(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    notation, _, content = piece.arguments
-    element = setter.element(content)
-    for name in notation.split()[:5]:
-        if name in _NOTATIONS:
-            element = styled_row(element, _NOTATIONS[name])
-    atoms.append(Atom(element, ORD, setter.style))
-
-
 @maker("cancelled to")
 def _cancelled_to(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     value = setter.script_element(piece.arguments[0])
@@ -146,11 +130,9 @@ _NAMED = re.compile("[a-zA-Z]{3,30}")
 _HEX = re.compile("#?([0-9a-fA-F]{6}|[0-9a-fA-F]{3})")
 
 
-def colour_of(setter: Typesetter, model: str | None, text: str) -> str:
+def colour_of(model: str | None, text: str) -> str:
     """Return the colour that an argument names, in MathML's form, if it names one."""
     model, text = (model or "").strip(), text.strip()
-    if not model and text in setter.colours:
-        return setter.colours[text]
     if model in _MODELS:
         try:
             parts = [min(max(float(part), 0.0), 255.0) for part in text.split(",")]
@@ -165,28 +147,16 @@ def colour_of(setter: Typesetter, model: str | None, text: str) -> str:
     return text.partition("!")[0] if _NAMED.fullmatch(text.partition("!")[0]) else ""
 
 
-@maker("new colour")
-def _define_colour(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
-    _, name, model, value = piece.arguments
-    setter.colours[name.strip()] = colour_of(setter, model, value)
-
-
-@maker("same colour")
-def _same_colour(setter: Typesetter, piece: Construct, _atoms: list[Atom]) -> None:
-    name, model, value = piece.arguments
-    setter.colours[name.strip()] = colour_of(setter, model, value)
-
-
 @maker("colour switch")
-def _colour_switch(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    colour = colour_of(setter, *piece.arguments)
+def _colour_switch(_setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
+    colour = colour_of(*piece.arguments)
     if colour:
         atoms.append(switch({"mathcolor": colour}))
 
 
 @maker("coloured")
 def _coloured(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    colour = piece.data or colour_of(setter, *piece.arguments[:2])
+    colour = colour_of(*piece.arguments[:2])
     found = setter.walk(piece.arguments[-1])
     if not colour:
         atoms.extend(found)

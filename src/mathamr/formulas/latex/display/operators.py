@@ -230,14 +230,6 @@ def _question(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
             atoms.append(atom)
 
 
-@maker("character")
-def _character(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    character = piece.arguments[0]
-    atom = symbol_atom(character, PLAIN, setter.style) or Atom(Element("mi", character), ORD, setter.style)
-    setter.at(piece.place, atom.element)
-    atoms.append(atom)
-
-
 @maker("upright")
 def _upright(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     atom = letter(piece.data, PLAIN, setter.style, upright=True)

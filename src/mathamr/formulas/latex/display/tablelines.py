@@ -157,7 +157,6 @@ CASES = Layout(strut=(1.0, 0.43), sides=("left",))
 ALIGNMENT = Layout("line", sides=("right", "left"), repeats=True, attributes=_LARGE)
 COLUMNS = Layout("line", sides=("right", "left") * 50, attributes=_LARGE)
 EQUATION_ARRAY = Layout("tight", (0.99, 0.51), ("right", "", "left"), attributes=_LARGE)
-DIAGRAM = Layout("tight", (0.9, 0.5))
 LINES = Layout("line", attributes=_LARGE)
 
 

@@ -46,7 +46,6 @@ class Typesetter(Walk[Atom]):
         super().__init__(reader, style)
         self.tag: Element | None = None
         """The number that `\\tag` gave to the line."""
-        self.colours: dict[str, str] = {}
         self._back = MOST_BACK
 
     def space(self, width: float) -> Atom:

@@ -24,7 +24,7 @@ def words(setter: Typesetter, place: int, parts: Sequence[Any]) -> Element:
     made: list[Element] = []
     for part in parts:
         if isinstance(part, Phrase):
-            colour = colour_of(setter, *part.colour) if part.colour else ""
+            colour = colour_of(*part.colour) if part.colour else ""
             made.append(setter.at(place, _phrase(part.text, part.font, colour)))
         elif isinstance(part, Gap):
             made.append(Element("mspace", "", (), {"width": length(em_of(part.length))}))
@@ -99,8 +99,8 @@ def _reference(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 @maker("colour box")
 def _colour_box(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     *framed, model, name, parts = piece.arguments
-    frame = colour_of(setter, *framed) if framed else ""
-    background = colour_of(setter, model, name)
+    frame = colour_of(*framed) if framed else ""
+    background = colour_of(model, name)
     attributes = {"mathbackground": background} if background else {}
     element = Element("mrow", "", (words(setter, piece.place, parts),), {**attributes, STYLE: "padded"})
     if framed:
