@@ -15,6 +15,7 @@ from mathamr.core.drawing import escaped, shape, text, text_width
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.label import TYPES, node_type, value
+from mathamr.formulas.notation import RELATIONS
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 MAX_NODES = 2000
@@ -50,17 +51,6 @@ _ESCAPES = (
     ("D-lsqb;", "D-["),
     ("R!", "row"),
 )
-_EDGE_NAMES = {
-    "n": "next",
-    "a": "above",
-    "b": "below",
-    "c": "before, above",
-    "d": "before, below",
-    "o": "over",
-    "u": "under",
-    "w": "within",
-    "e": "element",
-}
 
 
 @dataclass(slots=True)
@@ -193,18 +183,16 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
     middle = _HEIGHT / 2
     if edge == "n":
         start, end, level = x[parent] + boxes[parent], x[node], y[node] + middle
-        return _line(start, level, end, level) + _edge_label(
-            end - _GAP / 2, level - 4, edge, _EDGE_NAMES[edge]
-        )
+        return _line(start, level, end, level) + _edge_label(end - _GAP / 2, level - 4, edge, RELATIONS[edge])
     if edge == "e":
         start, end, level = x[parent] + boxes[parent] / 2, x[node] + boxes[node] / 2, y[node] + _HEIGHT
         curve = f"M{start:.1f} {level:.1f}C{start:.1f} {level + 16:.1f} {end:.1f} {level + 16:.1f} {end:.1f} {level:.1f}"
         path = shape("path", d=curve, fill="none", stroke=_LINE, stroke_width=1.2, stroke_dasharray="4 3")
-        return path + _edge_label((start + end) / 2, level + 22, edge, _EDGE_NAMES[edge])
+        return path + _edge_label((start + end) / 2, level + 22, edge, RELATIONS[edge])
     start, end = x[parent] + boxes[parent] / 2, x[node] + min(boxes[node] / 2, 16.0)
     top, bottom = (y[node] + _HEIGHT, y[parent]) if y[node] < y[parent] else (y[node], y[parent] + _HEIGHT)
     beside, level = (start + end) / 2 - 9, (top + bottom) / 2 + 4
-    return _line(start, bottom, end, top) + _edge_label(beside, level, edge, _EDGE_NAMES[edge])
+    return _line(start, bottom, end, top) + _edge_label(beside, level, edge, RELATIONS[edge])
 
 
 def _operator_drawing(tree: Tree, marks: Marks | None) -> TreeDrawing:
