@@ -14,7 +14,7 @@ from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.marking import drawn_with_marks, placed_tree, stretches
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
-from mathamr.formulas.mathml.writing import typeset_to_mathml
+from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.parse import parse
 
 
@@ -66,8 +66,8 @@ def test_marks_are_drawn_around_whole_pieces_and_nothing_else_changes() -> None:
     latex = r"c=\sqrt{a^2+b^2}-1"
     drawn = marked(latex, met("a^2+b^2", latex))
     assert marked_texts(drawn) == ["a2+b2"]
-    plain = typeset_to_mathml(displayed(latex, Macros(), display=False), styling="classes")
-    written = typeset_to_mathml(drawn, styling="classes")
+    plain = to_mathml(displayed(latex, Macros(), display=False), styling="classes")
+    written = to_mathml(drawn, styling="classes")
     assert "math-matched" in written
     assert re.sub(r"<[^>]*>", "", written) == re.sub(r"<[^>]*>", "", plain)
 

@@ -119,7 +119,7 @@ class RowReader(Cursor):
         return self._finish(frame)
 
     def _command(self, command: CommandSyntax, row: Row, place: int) -> None:
-        resolve = _RESOLVED.get(command.kind)
+        resolve = RESOLVED.get(command.kind)
         if resolve is not None:
             resolve(self, row, place)
             return
@@ -462,7 +462,7 @@ _PLACES: dict[str, Callable[[RowReader], range | None]] = {
     "o": RowReader.optional_places,
 }
 """How the tokens of an expansion's arguments are found."""
-_RESOLVED: dict[str, Callable[[RowReader, Row, int], None]] = {
+RESOLVED: dict[str, Callable[[RowReader, Row, int], None]] = {
     "environment": lambda reader, row, place: reader.environment(row, place),
     "end": lambda reader, row, place: reader.end_environment(row, place),
     "question mark": RowReader._question_mark,

@@ -26,7 +26,6 @@ from tests.formulas.latex.display.drawing import shown
         (r"\infty", "<mi>∞</mi>"),
         (r"\lozenge", "<mi>◊</mi>"),
         (r"\upalpha", '<mi mathvariant="normal">α</mi>'),
-        (r"\char65", '<mi mathvariant="normal">A</mi>'),
     ],
 )
 def test_letters_are_slanted_and_upright_as_in_latex(latex: str, expected: str) -> None:
