@@ -73,9 +73,7 @@ def draw_marked(
         marked = drawn_with_marks(
             drawn_with_marks(element, placed.places(nodes)), placed.places(taken), TAKEN
         )
-        return Drawn(
-            to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
-        )
+        return Drawn(to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes"))
     except MathAMRError:  # what cannot be drawn has a reason in `error`
         return draw_formula(formula, macros)
 
