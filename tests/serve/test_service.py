@@ -41,7 +41,6 @@ SEARCH = {
 REQUESTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "/v1/search": [("GET", {"params": SEARCH}), ("POST", {"json": {"q": "prime", "strategy": "lexical"}})],
     "/v1/explain": [("GET", {"params": {"q": "$x$", "id": "{id}"}}), ("POST", {"json": {"q": "x", "id": "{id}"}})],
-    "/v1/similar": [("GET", {})],
     "/v1/similar/{id}": [("GET", {})],
     "/v1/posts": [("POST", {"json": {"posts": [{"id": "new", "body": "A new $x$."}]}})],
     "/v1/graphs/{id}": [("GET", {})],

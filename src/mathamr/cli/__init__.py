@@ -32,7 +32,6 @@ VERBS = {
     "explain": "Explain which part of a query matched which part of a hit.",
     "open": "Open the file of a hit in your editor, at its line.",
     "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",
-    "similar": "List entries that say nearly the same.",
     "run": "Write a TREC run of an index for ARQMath topics.",
     "fuse": "Fuse several TREC runs, by ranks or by scores.",
     "evaluate": "Measure runs (nDCG', MAP', P'@10, Bpref) and compare them.",

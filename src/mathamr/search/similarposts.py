@@ -1,108 +1,19 @@
-"""`similar_posts`: pairs of posts that say nearly the same, in other words or with renamed variables."""
+"""`similar_to`: posts that say something similar to one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
-import numpy as np
-
-from mathamr.core.errors import MathAMRError
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Post
-from mathamr.search.fragment import plain
-from mathamr.search.hitbuilder import titled
 from mathamr.search.hits import Hit
 from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS
 from mathamr.search.searcher import Index
-from mathamr.search.snippet import title_of
-from mathamr.systems.ranking import Nearest
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-SIMILAR = 0.9
-"""The cosine from which two posts are taken to say nearly the same."""
-MOST_POSTS = 50_000
-"""Posts that are compared, each with each."""
-MOST_BELONGING = 10_000
-"""Pairs that are left out because they belong together, a theorem and its proof, beyond which none is looked for."""
 BELONGING = 10
 """About how many posts belong to one: its answers, its proof."""
 LONGEST_TITLE, FIRST_CHARACTERS, FIRST_FORMULAS = 1_000, 10_000, 100
 """What of a post is searched with, if it is too long for a query: characters of its title and body, and formulas."""
-_BLOCK = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarPair:
-    """Two posts and the cosine of their document vectors."""
-
-    first: Post
-    second: Post
-    similarity: float
-
-    def to_json(self, parents: Mapping[str, Post]) -> dict[str, Any]:
-        """Return the ids, titles and places of both, and their similarity; a proof has the title of its theorem."""
-        return {
-            "similarity": round(self.similarity, 4),
-            "posts": [
-                {
-                    "id": post.id,
-                    "kind": post.kind,
-                    "title": plain(title_of(titled(post, parents))),
-                    "source": post.source,
-                    "place": post.place.to_dict() if post.place else None,
-                }
-                for post in (self.first, self.second)
-            ],
-        }
-
-
-def similar_posts(index: Index, least: float = SIMILAR, most: int = 100) -> list[SimilarPair]:
-    """Return the most similar pairs of posts, the most similar first; a theorem and its own proof are not compared."""
-    field = next((each.field for each in index.rankings().values() if isinstance(each, Nearest)), None)
-    if field is None:
-        raise MathAMRError(
-            f"the index {index.archive.folder} has no vectors of whole posts, so posts cannot be compared;"
-            " use an index of another model"
-        )
-    with index.archive.reading():
-        catalogue = index.archive.catalogue
-        if len(catalogue) > MOST_POSTS:
-            raise MathAMRError(
-                f"{len(catalogue):,} entries are too many to compare; at most {MOST_POSTS:,} are"
-            )
-        rows = index.archive.engine[field].fetch(list(catalogue.ids()))
-        ids = [each for each, own in rows.items() if len(own)]
-        if len(ids) < 2:
-            return []
-        vectors = np.stack([rows[each].vectors[0] for each in ids]).astype(np.float32)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
-        pairs: list[SimilarPair] = []
-        for similarity, one, other in _nearest_pairs(vectors, least, most + MOST_BELONGING):
-            posts = catalogue.posts([ids[one], ids[other]])
-            if len(posts) == 2 and not _belong_together(*posts.values()):
-                pairs.append(SimilarPair(posts[ids[one]], posts[ids[other]], similarity))
-            if len(pairs) == most:
-                break
-        return pairs
-
-
-def _nearest_pairs(
-    vectors: npt.NDArray[np.float32], least: float, most: int
-) -> Iterator[tuple[float, int, int]]:
-    """Yield the cosine and the rows of the nearest pairs, the nearest first; at most `most` are held at a time."""
-    best, ones, others = np.empty(0, np.float32), np.empty(0, np.int64), np.empty(0, np.int64)
-    for start in range(0, len(vectors), _BLOCK):
-        cosines = vectors[start : start + _BLOCK] @ vectors.T
-        rows, columns = np.nonzero(np.triu(cosines >= least, start + 1))
-        best = np.concatenate([best, cosines[rows, columns]])
-        ones, others = np.concatenate([ones, rows + start]), np.concatenate([others, columns])
-        kept = np.lexsort((others, ones, -best))[:most]
-        best, ones, others = best[kept], ones[kept], others[kept]
-    yield from zip(best.tolist(), ones.tolist(), others.tolist(), strict=True)
 
 
 def beginning(post: Post) -> Post:

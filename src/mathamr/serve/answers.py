@@ -386,30 +386,6 @@ class SymbolsAnswer(BaseModel):
     symbols: list[DrawnSymbol]
 
 
-class SimilarPost(BaseModel):
-    """An entry of a pair that says nearly the same."""
-
-    id: str
-    kind: str
-    title: list[Piece]
-    source: str
-    place: PlaceShown | None
-    open: str | None
-
-
-class SimilarPairShown(BaseModel):
-    """Two entries and how similar they are: the cosine of their vectors."""
-
-    similarity: float
-    posts: list[SimilarPost]
-
-
-class SimilarAnswer(BaseModel):
-    """Pairs of entries that say nearly the same, the most similar first."""
-
-    pairs: list[SimilarPairShown]
-
-
 class SimilarToAnswer(BaseModel):
     """Entries that say something similar to one, the most similar first."""
 

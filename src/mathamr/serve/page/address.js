@@ -1,7 +1,7 @@
 // What the page shows, as its address: it can be shared, and the back button walks through it.
 
 export const TASKS = ["answers", "formulas"];
-export const VIEWS = ["text", "why", "graph", "trees", "similar"];
+export const VIEWS = ["text", "why", "graph", "trees"];
 
 /** Nothing beside the results. */
 export const CLOSED = Object.freeze({ post: "", formula: "", latex: "", view: "text" });

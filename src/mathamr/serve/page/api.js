@@ -98,11 +98,6 @@ export function beside(id, signal) {
   return json(`beside/${piece(id)}`, { signal });
 }
 
-/** Pairs of entries that say nearly the same. */
-export function similarPairs(least, signal) {
-  return json(`similar?least=${least}`, { signal });
-}
-
 /** Entries that say something similar to one. */
 export function similarTo(id, signal) {
   return json(`similar/${piece(id)}`, { signal });

@@ -68,7 +68,7 @@ function show() {
 }
 
 function isPanelWanted() {
-  return Boolean(state.post || state.formula || state.latex || state.view === "similar");
+  return Boolean(state.post || state.formula || state.latex);
 }
 
 function showPanel() {
@@ -255,14 +255,13 @@ async function learnIndex() {
   results.offerGraphs(indexed.graphs);
   offerTasks();
   box.learnMacros(indexed.macros);
-  const similar = results.link({ ...CLOSED, view: "similar" }, {}, "Entries that say nearly the same");
   const facts = [
     counted(indexed.posts, "entry", "entries"),
     counted(indexed.formulas, "formula"),
     `model ${indexed.model}`,
     `mathamr ${indexed.version}`,
   ].join(" · ");
-  byId("about").replaceChildren(facts, ...(indexed.posts > 1 ? [" · ", similar] : []));
+  byId("about").replaceChildren(facts);
   if (!state.query) say("", indexed.posts === 0 ? emptyIndex() : welcome(askExample, indexed.examples));
   box.learnCommands().catch(() => {
     // The common commands are offered all the same.

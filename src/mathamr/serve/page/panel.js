@@ -10,7 +10,7 @@ import { contents, documentationOf, heading, neighbours, placeOf, shownTags, tur
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
 import { activated, joined, pieceNodes } from "./pieces.js";
-import { similarPairs, similarTo } from "./similar.js";
+import { similarTo } from "./similar.js";
 import { Viewer } from "./viewer.js";
 
 const TABS = [
@@ -85,7 +85,6 @@ export class Panel {
     const { state } = this;
     const tabs = state.post ? TABS.filter(([view]) => view !== "why" || state.query) : [];
     if (state.formula || state.latex) tabs.push(["trees", "Formula"]);
-    if (state.view === "similar" && !state.post) tabs.push(["similar", "Similar entries"]);
     const list = element(
       "div",
       { role: "tablist", "aria-label": "What to show", on: { keydown: (event) => this.key(event) } },
@@ -134,7 +133,6 @@ export class Panel {
   }
 
   content(state, signal) {
-    if (state.view === "similar" && !state.post) return similarPairs(this.link, signal);
     if (state.view === "trees" || !state.post) return this.trees(state, signal);
     if (state.view === "graph") return this.graph(state.post, signal);
     if (state.view === "why" && state.query) return this.why(state, signal);
