@@ -94,27 +94,13 @@ def test_entities_of_a_document_type_are_never_expanded():
     laughs = "".join(f'<!ENTITY lol{n} "{f"&lol{n - 1};" * 10}">' for n in range(1, 10))
     text = (
         f'<?xml version="1.0"?><!DOCTYPE posts [<!ENTITY lol0 "lol">{laughs}'
-        '<!ENTITY secret SYSTEM "file:///etc/passwd"><!ENTITY row \'<row Id="9"/>\'>]>'
+        '<!ENTITY secret SYSTEM "file:///etc/passwd">]>'
         '<posts><row Id="1" Body="&lol9;"/><row Id="2" Body="&secret; &amp; on"/></posts>'
     )
     got, report = read(text)
     assert got == [{"Id": "1", "Body": "&lol9;"}, {"Id": "2", "Body": "&secret; & on"}]
     assert dict(report.repaired) == {"unknown entity": 2}
     assert not report.skipped
-
-
-def test_what_is_commented_out_is_not_read():
-    got, report = read(
-        '<posts><!-- <row Id="1"/> <row Id="2"/> --><row Id="3"/><!-- " \' --><row Id="4"/></posts>'
-    )
-    assert [row["Id"] for row in got] == ["3", "4"]
-    assert not report.skipped + report.repaired
-
-
-def test_an_unclosed_comment_is_one_problem():
-    got, report = read('<posts><row Id="1"/><!-- <row Id="2"/></posts>')
-    assert [row["Id"] for row in got] == ["1"]
-    assert dict(report.skipped) == {"truncated XML": 1}
 
 
 def test_rows_with_an_end_tag_and_roots_that_start_like_a_row_are_read():
@@ -151,14 +137,6 @@ def test_a_row_of_10_mb_is_read():
     got, report = read(dump(f'<row Id="1" Body="{"&lt;p&gt;x&lt;/p&gt;" * 500_000}"/>', '<row Id="2"/>'))
     assert len(got[0]["Body"]) == 8 * 500_000
     assert got[1]["Id"] == "2"
-    assert not report.skipped + report.repaired
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "iso-8859-1", "windows-1252"])
-def test_a_declared_encoding_is_obeyed(encoding):
-    text = dump('<row Id="1" Body="Poincaré"/>').replace("utf-8", encoding)
-    got, report = read(text.encode(encoding))
-    assert got == [{"Id": "1", "Body": "Poincaré"}]
     assert not report.skipped + report.repaired
 
 

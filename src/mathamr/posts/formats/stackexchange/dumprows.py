@@ -2,12 +2,11 @@
 
 A dump is XML of one shape: a root element with millions of empty `row` elements. `<` cannot stand inside an
 attribute, so every `<row` in the file starts a row, and a damaged row ends where the next one starts: nothing
-after it is lost. A document type is skipped, so that none of its entities is expanded or fetched.
+after it is lost. What stands between rows is passed over, so that no entity of a document type is expanded or fetched.
 """
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from collections.abc import Iterator
@@ -21,21 +20,8 @@ LARGEST_ROW = 32 << 20
 _MARK = b"<row"
 _AFTER_MARK = (b" ", b"\t", b"\r", b"\n", b"/", b">", b"")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
-_NAME = re.compile(r"\s+([A-Za-z_:][\w:.-]*)\s*=\s*")
 _ATTRIBUTE = re.compile(r"\s+([A-Za-z_:][\w:.-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ROW_END = re.compile(r"\s*(?:/>|>(?:\s*</row\s*>)?)")
-_NOT_SPACE = re.compile(r"\S")
-_BETWEEN = re.compile(
-    r"""(?:(</[A-Za-z_:][^<>]*>)|</?[A-Za-z_:][^<>]*>  # tags that are no rows
-    |<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>
-    |<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)""",
-    re.S | re.X,
-)
-_OPENERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!DOCTYPE": "]>"}
-_DECLARED = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([\w.-]+)")
-_ENCODINGS = re.compile(
-    r"(utf-?16(-?[lb]e)?|(us-)?ascii|iso-?8859-?\d{1,2}|latin-?1|(windows-?|cp)125\d)\Z", re.IGNORECASE
-)
 _REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8});|#([0-9]{1,9});|(lt|gt|amp|quot|apos);)?")
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
@@ -62,7 +48,6 @@ class DumpRows:
         self._stream, self._file, self._report = stream, file, report
         self._chunk, self._largest_row = chunk, largest_row
         self._names: dict[str, str] = {}
-        self._until: str | None = None  # what ends the comment, or its like, that hides what we read
         self._last = False  # whether what we read is the end of the file
         self._ended = False  # whether the root was closed, or its end reported as missing
 
@@ -70,10 +55,10 @@ class DumpRows:
         report, number = self._report, 0
         report.at(self._file)
         pieces = self._pieces()
-        self._between(decode(next(pieces) or b"", report))
+        self._ended |= b"</" in (next(pieces) or b"")
         for piece in pieces:
-            if piece is not None and (self._until or piece[:1] not in _AFTER_MARK):
-                self._between(decode(_MARK + piece, report))
+            if piece is not None and piece[:1] not in _AFTER_MARK:
+                self._ended |= b"</" in piece
                 continue
             number += 1
             report.at(self._file, number)
@@ -82,9 +67,7 @@ class DumpRows:
             elif (row := self._row(self._decode(piece))) is not None:
                 yield row
         report.at(self._file, number or None)
-        if self._until:
-            report.skip("truncated XML", f"the file ends inside what {self._until!r} should close")
-        elif not self._ended:
+        if not self._ended:
             report.repair("truncated XML", "the file ends without a closing tag; rows may be missing")
 
     def text(self, value: str) -> str:
@@ -123,7 +106,7 @@ class DumpRows:
     def _pieces(self) -> Iterator[bytes | None]:
         """Yield what comes before the first `<row`, then what follows each; `None` for a row that is too large."""
         rest, started, dropped = b"", False, False
-        for chunk in self._chunks():
+        while chunk := self._stream.read(self._chunk):
             *done, last = (rest + chunk).split(_MARK)
             if started:
                 del done[0]  # nothing stands before the mark with which `rest` starts
@@ -142,26 +125,6 @@ class DumpRows:
             yield rest
         else:
             yield None if dropped else rest[len(_MARK) :]
-
-    def _chunks(self) -> Iterator[bytes]:
-        """Yield the stream by blocks of UTF-8, whatever encoding its first bytes declare."""
-        first = self._stream.read(self._chunk) or b""
-        declared = _DECLARED.match(first)
-        encoding = "utf-8"
-        if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            encoding = "utf-16"
-        elif declared and _ENCODINGS.match(declared[1].decode("ascii", "replace")):
-            encoding = codecs.lookup(declared[1].decode()).name
-        if encoding in ("utf-8", "ascii"):
-            yield first
-            yield from iter(lambda: self._stream.read(self._chunk) or b"", b"")
-            return
-        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-        chunk = first
-        while chunk:
-            yield decoder.decode(chunk).encode(errors="replace")
-            chunk = self._stream.read(self._chunk) or b""
-        yield decoder.decode(b"", final=True).encode(errors="replace")
 
     def _decode(self, piece: bytes) -> str:
         if len(piece.translate(None, _CONTROLS)) == len(piece):
@@ -203,7 +166,7 @@ class DumpRows:
                 self._names[written] = name
         end = _ROW_END.match(text, position)
         if end:
-            self._between(text[end.end() :])
+            self._ended |= "</" in text[end.end() :]
             return row
         known = f"the row with Id {row['Id'][:40]!r}" if "Id" in row else "a row"
         shown = text[position : position + 60]
@@ -213,30 +176,3 @@ class DumpRows:
         else:
             self._report.skip("damaged row", f"{known} is not XML from here on: {shown!r}")
         return None
-
-    def _between(self, text: str) -> None:
-        """Pass over what is outside rows: tags, comments, instructions, a document type."""
-        position, last_end = 0, text.rfind(">")
-        if self._until:
-            found = text.find(self._until)
-            if found < 0:
-                return
-            position, self._until = found + len(self._until), None
-        while start := _NOT_SPACE.search(text, position):
-            position = start.start()
-            match = _BETWEEN.match(text, position)
-            if match:
-                self._ended |= match[1] is not None
-                position = match.end()
-                continue
-            opener = next((opener for opener in _OPENERS if text.startswith(opener, position)), None)
-            if opener:
-                self._until = _OPENERS[opener]
-                return
-            if self._last and text[position] == "<" and last_end < position:
-                return  # a tag that the end of the file has cut: reported as such
-            self._report.repair(
-                "text between rows", f"text outside of rows: {text[position : position + 60]!r}"
-            )
-            following = text.find("<", position + 1)
-            position = following if following > 0 else len(text)
