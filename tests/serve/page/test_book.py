@@ -126,7 +126,7 @@ def test_what_a_wildcard_took_is_marked_and_the_rest_in_another_colour(page: Pag
 
 def test_entries_that_say_the_same_are_listed_below_an_entry(page: Page, book: Site) -> None:
     ask(page, book, "Snake lemma")
-    page.locator(".hit").first.get_by_role("link", name="Snake lemma").first.click()
+    page.locator('.hit[data-post$="thm:snake"] h3 a').first.click()
     panel = page.locator("#panel")
     panel.get_by_text("Is this noted elsewhere?").click()
     expect(panel.locator("details .entry-line").filter(has_text="Snakes again")).to_be_visible()

@@ -195,60 +195,6 @@ def test_the_content_of_a_page_of_doxygen_is_read(tmp_path: Path) -> None:
     assert "tip" not in passage(post).text
 
 
-def _entry(name: str, words: int, inner: str = "", kind: str = "function") -> str:
-    """A function as Sphinx writes it."""
-    return (
-        f'<dl class="py {kind}">\n<dt class="sig sig-object py" id="pkg.{name}">\n<span class="property">{kind} </span>'
-        f'<span class="sig-prename descclassname"><span class="pre">pkg.</span></span><span class="sig-name descname">'
-        f'<span class="pre">{name.rpartition(".")[2]}</span></span>(<em>x</em>)<a class="headerlink" href="#pkg.{name}">¶</a>'
-        f"</dt>\n<dd><p>{'word ' * words}with \\(x_{{{words}}}\\).</p>\n{inner}</dd></dl>\n"
-    )
-
-
-def test_a_long_page_of_an_api_is_cut_at_its_entries(tmp_path):
-    small = _entry("Field.zero", 3, kind="method") + _entry("Field.one", 3, kind="method")
-    page = (
-        "<html><body><main>\n<h1>Fields</h1>\n<p>All about fields.</p>\n"
-        + _entry("gcd", 200)
-        + _entry("Field", 100, small + _entry("Field.norm", 150, kind="method"), kind="class")
-        + _entry("lcm", 90)
-        + '<h2 id="more">More</h2>\n<p>See <a href="#pkg.lcm">lcm</a> and <a href="#pkg.Field.one">one</a>.</p>\n'
-        + "</main></body></html>"
-    )
-    (tmp_path / "api.html").write_text(page)
-    posts, _ = read(tmp_path)
-    titles = {name: post.title for name, post in posts.items()}
-    assert titles == {
-        "api.html": "Fields: gcd",  # a few words above the first entry
-        "api.html#pkg.Field": "Fields: Field",
-        "api.html#pkg.Field.norm": "Fields: Field: norm",
-        "api.html#pkg.lcm": "Fields: lcm",
-        "api.html#more": "Fields: More",
-    }
-    lines = page.split("\n")
-    for name in ("Field", "Field.norm", "lcm"):
-        place = posts[f"api.html#pkg.{name}"].place
-        assert place is not None
-        assert place.label == f"pkg.{name}"
-        assert f'id="pkg.{name}"' in lines[place.line - 1]
-    field = posts["api.html#pkg.Field"]
-    assert field.place.inside == ("pkg.Field.zero", "pkg.Field.one")  # joined: too few words of their own
-    assert field.body.startswith('<dt class="sig')
-    assert [formula.latex for formula in field.formulas] == ["x_{100}", "x_{3}", "x_{3}"]
-    targets = [link.target for link in posts["api.html#more"].links]
-    assert targets == ["api.html", "api.html#pkg.lcm", "api.html#pkg.Field"]
-
-
-def test_notes_at_the_foot_of_a_page_are_no_entries(tmp_path):
-    notes = "".join(
-        f'<dl class="footnote brackets"><dt class="label" id="id{n}">{n}</dt><dd>{"note " * 60}</dd></dl>'
-        for n in range(3)
-    )
-    (tmp_path / "a.html").write_text(f"<html><body><h1>A</h1><p>{'word ' * 500}</p>{notes}</body></html>")
-    posts, _ = read(tmp_path)
-    assert list(posts) == ["a.html"]
-
-
 def test_a_long_page_without_headings_is_cut_between_its_blocks(tmp_path):
     paragraphs = [f"<p>Paragraph {n} with \\(x^{{{n}}}\\) and {'word ' * 95}.</p>" for n in range(60)]
     (tmp_path / "a.html").write_text("<html><body><h1>A</h1>\n" + "\n".join(paragraphs) + "</body></html>")

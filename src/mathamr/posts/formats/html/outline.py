@@ -1,4 +1,4 @@
-"""Finds the content of a web page, without navigation, and cuts a long page at its headings and entries."""
+"""Finds the content of a web page, without navigation, and cuts a long page at its headings."""
 
 from __future__ import annotations
 
@@ -36,8 +36,6 @@ _UNWANTED_NAMES = names(
     ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink ttc
     """
 )
-_NOTES = names("label ltx_item")
-"""Classes of terms that are no entries: footnotes of docutils, lists in papers."""
 _BLOCKS = names("p li tr dt dd pre div section blockquote table hr")
 _KEPT_ASIDES = names("footnote footnote-list topic admonition sidebar-content citation")
 _SIGN = re.compile(
@@ -58,7 +56,6 @@ _SITE_IN_TITLE = re.compile(
     re.I | re.X,
 )
 _MARKUP = re.compile(r"<[^<>]*>")
-_NAME = re.compile(r"\bdescname\b[^<>]{0,200}>(?:<[^<>]{0,500}>){0,5}([^<>]{1,500})")
 _BEGINNING = 3000
 
 
@@ -73,7 +70,7 @@ class _Element:
     outer: int = -1
     end: int = -1
     level: int = 0
-    """The level of a heading, or of an entry in a list, which is below all headings."""
+    """The level of a heading."""
 
 
 @dataclass(slots=True)
@@ -87,15 +84,12 @@ class _Found:
     unwanted: list[_Element] = field(default_factory=list)
     headers: list[_Element] = field(default_factory=list)
     headings: list[_Element] = field(default_factory=list)
-    entries: list[_Element] = field(default_factory=list)
-    """Terms of lists with an id: functions and classes in the documentation of a program, words of a glossary."""
 
 
 def outline(page: str) -> list[OutlinePart]:
-    """Return the parts of a page: a short page whole, else its sections and entries; small ones are joined to the next.
+    """Return the parts of a page: a short page whole, else its sections; small ones are joined to the next.
 
     The id of a part is its anchor, empty for the page itself.
-    An entry is a term of a list that has an id: a function in the documentation of a program, a word of a glossary.
     """
     return _Page(page).parts()
 
@@ -147,30 +141,21 @@ class _Page:
         above = Headings()
         taken: dict[str, int] = {}
         part = OutlinePart("page", (title,), self._line(start))
-        marks = sorted([*headings, *self._entries()], key=lambda mark: mark.start)
-        counts = [self._count(*span) for span in pairwise([*(mark.start for mark in marks), self._end])]
-        done, words = self._start, self._count(start, marks[0].start if marks else self._end)
-        for each, own, whole in zip(marks, counts, _wholes(marks, counts), strict=True):
+        counts = [self._count(*span) for span in pairwise([*(each.start for each in headings), self._end])]
+        done, words = self._start, self._count(start, headings[0].start if headings else self._end)
+        for each, own in zip(headings, counts, strict=True):
             text = self._heading(each)
             titles = (title, *filter(None, above.enter(each.level, text)))
-            is_entry = each.name == "dt"
-            if words < SECTION_FROM or (is_entry and whole < SECTION_FROM):
+            if words < SECTION_FROM:
                 part.inside += [each.identifier] if each.identifier else []
-                if (
-                    is_entry and whole >= SECTION_FROM
-                ):  # a few words above the first entry: it stands for both
-                    part.headings = titles
             else:
                 parts += self._cut(part, done, each.start, taken)
                 anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
                 part = OutlinePart("section", titles, self._line(each.start), anchor, anchor)
-                done = each.start if is_entry else each.end
+                done = each.end
                 words = -self._count(each.start, done)
             words += own
         return [*parts, *self._cut(part, done, self._end, taken)]
-
-    def _entries(self) -> list[_Element]:
-        return [each for each in self._found.entries if self._holds(each) and not self._is_cut(each.start)]
 
     def _cut(self, part: OutlinePart, start: int, end: int, taken: dict[str, int]) -> Iterator[OutlinePart]:
         """Yield a part with its text, which stands between two offsets; a part that is far too long becomes several."""
@@ -213,10 +198,7 @@ class _Page:
         return _SITE_IN_TITLE.sub("", title), self._headings, self._start
 
     def _heading(self, element: _Element) -> str:
-        """Return the text of a heading; of the signature of a function or a class its name."""
-        signature = element.name == "dt" and _NAME.search(self._page, element.inner, element.outer)
-        if signature:
-            return " ".join(signature[1].split())
+        """Return the text of a heading."""
         return " ".join(self._text(element.inner, element.outer).split())
 
     def _text(self, start: int, end: int) -> str:
@@ -237,24 +219,6 @@ class _Page:
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._lines, offset) + 1
-
-
-def _wholes(marks: list[_Element], counts: list[int]) -> list[int]:
-    """Return how many words each heading or entry has together with those below it, from the words of each alone."""
-    wholes, opened = list(counts), list[int]()
-    for place, mark in enumerate(marks):
-        while opened and marks[opened[-1]].level >= mark.level:
-            _add_to_parent(wholes, opened)
-        opened.append(place)
-    while opened:
-        _add_to_parent(wholes, opened)
-    return wholes
-
-
-def _add_to_parent(wholes: list[int], opened: list[int]) -> None:
-    closed = opened.pop()
-    if opened:
-        wholes[opened[-1]] += wholes[closed]
 
 
 def _merge(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -282,7 +246,7 @@ def _scan(page: str) -> _Found:
             element = _Element(name, start, end, tag.attributes.get("id", ""))
             if name in _HEADINGS and not element.identifier:
                 element.identifier, section = section, ""
-            element.level = _HEADINGS.get(name, len(_HEADINGS) + counts["dl"])
+            element.level = _HEADINGS.get(name, 0)
             _sort(found, tag, element)
             if name in _VOID or tag.empty:
                 element.outer = element.end = end
@@ -315,9 +279,6 @@ def _sort(found: _Found, tag: Tag, element: _Element) -> None:
         return
     if name in _HEADINGS:
         found.headings.append(element)
-    elif name == "dt":
-        if element.identifier and not tag.classes & _NOTES:
-            found.entries.append(element)
     elif name == "main" or role == "main":
         found.mains.append(element)
     elif (

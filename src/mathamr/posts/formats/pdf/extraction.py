@@ -2,8 +2,7 @@
 
     python -m mathamr.posts.formats.pdf.extraction < FILE
 
-The first line holds the title and the number of pages; one line for each page follows, with its text and formulas,
-and one for each attached file of LaTeX or MathML. A hostile PDF may crash, hang or fill the memory of its parser: that
+The first line holds the title and the number of pages; one line for each page follows, with its text and formulas. A hostile PDF may crash, hang or fill the memory of its parser: that
 ends with this process.
 """
 
@@ -18,11 +17,10 @@ from typing import Any
 
 MOST_PAGES = 5_000
 MOST_NODES = 300_000
-LARGEST_ATTACHMENT = 4 << 20
 LONGEST_FORMULA = 20_000
 LARGEST_OUTPUT = 32 << 20
 """Bytes of all lines; one stream may stand in a file a thousand times."""
-_SOURCES = {".tex": "latex", ".latex": "latex", ".mml": "mathml", ".mathml": "mathml"}
+_SOURCES = (".tex", ".latex")
 
 
 def main() -> None:
@@ -68,10 +66,6 @@ def _rows(data: bytes) -> Iterator[dict[str, Any]]:
     for number in range(min(pages, MOST_PAGES)):
         text = _attempt(lambda page=number: reader.pages[page].extract_text() or "")
         yield {"page": number + 1, "text": text, "formulas": formulas.get(number, [])}
-    attached = _attachments(reader)
-    while (file := _attempt(lambda: next(attached, None))) is not None:
-        name, kind, content = file
-        yield {"attachment": name, "kind": kind, "text": content.decode("utf-8", "replace")}
 
 
 def _attempt(work: Any) -> Any:
@@ -128,7 +122,7 @@ def _source(node: Any) -> dict[str, str] | None:
         data = stream.get_object().get_data()[:LONGEST_FORMULA].decode("utf-8", "replace")
         if "<math" in data or "<mml:math" in data:
             return {"mathml": data}
-        if name.endswith(tuple(_SOURCES)) and data.strip():
+        if name.endswith(_SOURCES) and data.strip():
             return {"latex": data}
     alternative = str(node.get("/ActualText") or node.get("/Alt") or "").strip()
     if "<math" in alternative:
@@ -138,16 +132,6 @@ def _source(node: Any) -> dict[str, str] | None:
         if "\\" in alternative or alternative.startswith("$")
         else None
     )
-
-
-def _attachments(reader: Any) -> Iterator[tuple[str, str, bytes]]:
-    """Yield whole files of LaTeX or MathML that lie in the PDF."""
-    for attached in reader.attachment_list:
-        kind = next(
-            (kind for suffix, kind in _SOURCES.items() if str(attached.name).lower().endswith(suffix)), None
-        )
-        if kind and len(data := attached.content) <= LARGEST_ATTACHMENT:
-            yield str(attached.name), kind, data
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import element, math, text
 from mathamr.posts.inputs import display_path, read_bytes, stem
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Link, Markup, Place, Post
+from mathamr.posts.post import Place, Post
 from mathamr.posts.report import Report
 
 SECONDS = 20
@@ -52,9 +51,6 @@ def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> 
             if not row["pages"]:
                 report.skip("PDF not read", "no pages were found")
             title = clean_text(row["title"], report) or title
-        elif "attachment" in row:
-            formulas += 1
-            yield _attachment(row, file, name, title, report)
         else:
             pages += 1
             formulas += len(row["formulas"])
@@ -99,24 +95,6 @@ def _formula(formula: dict[str, str]) -> str:
         return math(formula["latex"], display=True)
     found = _MATHML.search(formula["mathml"])
     return found.group() if found else ""
-
-
-def _attachment(row: dict[str, Any], file: Path, name: str, title: str, report: Report) -> Post:
-    """Return a file of LaTeX or MathML inside the PDF, as a note."""
-    own = f"{name}#attachment={row['attachment']}"
-    body = clean_text(row["text"], report)
-    markup: Markup = "latex" if row["kind"] == "latex" else "html"
-    return Post(
-        id=own,
-        kind="note",
-        body=body,
-        title=escape(title) if markup == "html" else title,
-        markup=markup,
-        links=(Link(f"{name}#page=1"),),
-        source=display_path(file),
-        formulas=formulas_of(own, title, body, markup, report.note),
-        place=Place(name, 1),
-    )
 
 
 def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]:
