@@ -9,7 +9,6 @@ from types import ModuleType
 import pytest
 
 from mathamr.amr.amrlib import AmrlibParser
-from mathamr.amr.document import parse_document
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.core.errors import MathAMRError, MissingExtraError
@@ -35,11 +34,6 @@ def test_without_a_model_the_error_says_where_to_put_one(amrlib: ModuleType, tmp
         AmrlibParser("/nowhere")
 
 
-def test_a_folder_that_is_no_model_is_a_clear_error(amrlib: ModuleType, tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match=r"cannot be loaded: .*amrlib_meta\.json"):
-        AmrlibParser(str(tmp_path))
-
-
 def test_a_module_that_the_model_lacks_is_named(
     amrlib: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,11 +43,6 @@ def test_a_module_that_the_model_lacks_is_named(
     monkeypatch.setattr(amrlib, "load_stog_model", load_stog_model)
     with pytest.raises(MissingExtraError, match="unidecode, which this amrlib model needs, is not installed"):
         AmrlibParser(str(tmp_path))
-
-
-def test_the_default_model_is_amrlibs_own(amrlib: ModuleType, tmp_path: Path) -> None:
-    amrlib_model(tmp_path / "data" / "model_stog")
-    assert AmrlibParser().folder == tmp_path / "data" / "model_stog"
 
 
 def test_sentences_become_graphs_and_stdout_stays_clean(
@@ -72,13 +61,6 @@ def test_sentences_without_a_graph_are_told_apart(amrlib: ModuleType, tmp_path: 
         parser.parse(["fine", "GIBBERISH", "BACKOFF"])
     kinds = [result.cause if isinstance(result, Failure) else "graph" for result in caught.value.results]
     assert kinds == ["graph", "no graph", "no graph"]
-
-
-def test_formulas_as_names_become_single_nodes(amrlib: ModuleType, tmp_path: Path) -> None:
-    parser = AmrlibParser(str(amrlib_model(tmp_path / "bart")))
-    document = parse_document(parser, ["Let FORMULA_0 be GIBBERISH", "and FORMULA_1 prime"])
-    assert [placeholder for placeholder, _ in document.formulas] == ["FORMULA_0", "FORMULA_1"]
-    assert document.causes() == {"no graph": 1}
 
 
 def test_the_fingerprint_changes_with_the_model(amrlib: ModuleType, tmp_path: Path) -> None:

@@ -6,24 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.cli.environment import _optional_package, examine
+from mathamr.cli.environment import examine
 
 
 def test_optional_packages_are_all_reported() -> None:
     names = {finding.name for finding in examine().findings if finding.topic == "optional"}
     assert {"torch", "mathamr-lab", "mcp", "langchain-core", "qdrant-client", "psycopg"} <= names
-
-
-def test_what_is_missing_has_no_tick_and_says_what_to_install() -> None:
-    missing = _optional_package("no-such-package", "no_such_module.part", "nothing", "nothing")
-    assert (missing.state, missing.value) == ("optional", "not installed")
-    assert missing.help == "for nothing: pip install nothing"
-
-
-def test_a_version_without_the_module_that_is_used_has_no_tick() -> None:
-    old = _optional_package("rich", "rich.no_such_module", "nothing", "'rich>=99'")
-    assert old.state == "optional"
-    assert "lacks rich.no_such_module" in old.value
 
 
 def test_settings_have_a_tick_only_if_they_are_in_force(

@@ -66,29 +66,9 @@ def test_people_see_counts_problems_and_samples_with_their_formulas(dump):
     assert "#limits" in result.stdout
 
 
-def test_nothing_wrong_is_said_too(dump):
-    dump.write_text(
-        "".join(line for line in DUMP.splitlines(True) if "no id" not in line and "wiki" not in line)
-    )
-    result = run(dump)
-    assert "nothing skipped" in result.stdout
-
-
 def test_a_limit_stops_early(dump):
     assert json.loads(run(dump, "--json", "--limit", 1).stdout)["posts"] == 1
     assert run(dump, "--jsonl", "--limit", 0).stdout == ""
-
-
-def test_a_table_beside_is_used_and_its_formulas_are_said_to_be_found(dump, tmp_path):
-    table = tmp_path / "tables" / "formulas.tsv"
-    table.parent.mkdir()
-    table.write_text("id\tpost_id\tvisual_id\tformula\n1:0\t1\t77\t2^n > n\n9:9\t9\t78\tx\n")
-    found = json.loads(run(dump, "--json", "--beside", table).stdout)
-    assert found["companions"] == {"formulas_rows": 2, "formulas_listed": 2, "formulas_found": 1}
-    assert found["formulas_with_visual_id"] == 1
-    assert found["missing_by_cause"] == {"formula in no post": 1}
-    table.write_text("id\tpost_id\tvisual_id\tformula\n1:0\t1\t77\t2^n > n\n")
-    assert "of 1 formula ids of the tables found (all)" in run(dump, "--beside", table).stdout
 
 
 def test_standard_input_is_read(dump):
@@ -143,23 +123,3 @@ def test_only_posts_of_a_kind_are_shown(tmp_path):
     shown = run(path, "--kind", "lemma", "--kind", "definition").stdout
     assert "2 posts: 1 lemma, 1 definition" in " ".join(shown.split())
     assert "lemma · a.tex#l · a.tex:2 · 1 formula" in shown
-
-
-def test_an_unknown_kind_lists_the_known_ones(dump):
-    result = run(dump, "--kind", "teorem")
-    assert isinstance(result.exception, MathAMRError)
-    assert "theorem" in str(result.exception)
-
-
-def test_what_rules_leave_out_is_counted_by_rule(tmp_path):
-    for name in ("a.md", "drafts/b.md", "node_modules/c.md"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("Text with $x$.")
-    found = json.loads(run(tmp_path, "--json", "--exclude", "drafts/").stdout)
-    assert (found["posts"], found["excluded"]) == (1, 2)
-    assert found["excluded_by_rule"] == {"drafts/ (--exclude)": 1, "node_modules/ (a default)": 1}
-    assert "drafts/ (--exclude)" in run(tmp_path, "--exclude", "drafts/").stdout
-    lines = run(tmp_path, "--jsonl", "--exclude", "drafts/")
-    assert [json.loads(line)["id"] for line in lines.stdout.splitlines() if line.startswith("{")] == ["a.md"]
-    assert "excluded 1: node_modules/ (a default)" in lines.output
-    assert run(tmp_path / "a.md", "--exclude", "*.log").exit_code == 2

@@ -27,24 +27,3 @@ def test_any_number_of_causes_is_counted_in_bounded_memory():
     assert report.skipped.total() == 10 * Report.MOST_CAUSES
     assert len(report.skipped) == Report.MOST_CAUSES + 1
     assert len(report.examples) == Report.MOST_CAUSES + 1
-
-
-def test_lines_for_people_name_cause_count_and_place():
-    report = Report()
-    report.at("a.xml", 7)
-    report.skip("no id", "a row without Id")
-    report.note("unclosed $", 12)
-    assert report.lines() == [
-        "skipped 1: no id (as in a.xml, row 7: a row without Id)",
-        "repaired 1: unclosed $ (as in a.xml, row 7: unclosed $ at offset 12 of the text)",
-    ]
-
-
-def test_the_share_of_work_is_known_when_the_size_is():
-    report = Report()
-    assert report.share() is None
-    heard: list[float | None] = []
-    report.bytes_total, report.on_bytes = 100, lambda: heard.append(report.share())
-    report.count_bytes(25)
-    report.count_bytes(75)
-    assert heard == [0.25, 1.0]
