@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -35,27 +36,18 @@ def command(
         return
     with Index.open(index, device=device) as opened:
         found = tune(opened, count)
-    gains = [each.kind for each in found.kinds if each.is_gain]
-    writes = bool(gains) and not dry_run
-    if writes:
+    gains = [each.kind for each in found.kinds if each.gains]
+    if gains and not dry_run:
         write_weights(index, found.weights)
     if as_json:
-        print(json.dumps({**found.to_json(), "written": writes}))
+        print(json.dumps({**asdict(found), "written": bool(gains) and not dry_run}))
         return
     rows = [["query", "items", "MRR@10", "tuned", "difference, 95 %", "weights"]]
     for each in found.kinds:
-        low, high = each.interval
-        weights = " ".join(f"{name} {weight:g}" for name, weight in each.weights.items())
-        rows.append(
-            [
-                each.kind,
-                str(each.items),
-                f"{each.before:.3f}",
-                f"{each.after:.3f}",
-                f"{low:+.3f} to {high:+.3f}",
-                weights if each.is_gain else "kept",
-            ]
-        )
+        before, after, (low, high) = each.mrr_before, each.mrr_after, each.difference_interval
+        chosen = " ".join(f"{name} {weight:g}" for name, weight in each.weights.items())
+        figures = [f"{before:.3f}", f"{after:.3f}", f"{low:+.3f} to {high:+.3f}"]
+        rows.append([each.kind, str(each.items), *figures, chosen if each.gains else "kept"])
     print(aligned(rows))
     if not gains:
         print("no kind of query gains beyond noise: nothing was written", file=sys.stderr)

@@ -8,12 +8,12 @@ queries (`QueryKind`) are chosen one by one; a kind whose gain may be chance kee
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -46,54 +46,23 @@ class TunedKind:
 
     kind: QueryKind
     items: int
-    before: float
-    after: float
-    interval: tuple[float, float]
-    weights: Mapping[str, float]
+    mrr_before: float
+    mrr_after: float
+    difference_interval: tuple[float, float]
+    weights: dict[str, float]
     """The weights that are best on all items, by part."""
-
-    @property
-    def is_gain(self) -> bool:
-        """True if the whole interval of the difference is above 0."""
-        return self.interval[0] > 0
+    gains: bool
+    """True if the whole interval of the difference is above 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The kinds of queries that had enough known items, and the numbers of items of all kinds."""
+    """The numbers of known items, and the kinds of queries that had enough of them."""
 
+    known_items: dict[QueryKind, int]
     kinds: tuple[TunedKind, ...]
-    counts: Mapping[QueryKind, int]
-    weights: dict[str, dict[QueryKind, float]] = field(default_factory=dict)
+    weights: dict[str, dict[QueryKind, float]]
     """The weights of the index with those that gain, by part and kind."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the measurements for `--json`."""
-        return {
-            "known_items": dict(self.counts),
-            "kinds": [
-                {
-                    "kind": each.kind,
-                    "items": each.items,
-                    "mrr_before": round(each.before, 4),
-                    "mrr_after": round(each.after, 4),
-                    "difference_interval": [round(end, 4) for end in each.interval],
-                    "weights": dict(each.weights),
-                    "gains": each.is_gain,
-                }
-                for each in self.kinds
-            ],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """A known item as a query, its fold, and its reciprocal rank under every weight of the grid."""
-
-    query: Query
-    item: KnownItem
-    fold: int
-    ranks: DoubleArray
 
 
 def tune(index: Index, count: int = COUNT) -> Tuning:
@@ -106,15 +75,12 @@ def tune(index: Index, count: int = COUNT) -> Tuning:
         )
     by_kind: dict[QueryKind, list[tuple[Query, KnownItem]]] = defaultdict(list)
     for item in draw_known_items(index.posts(), count):
-        try:
+        with suppress(QueryError):
+            asked = item.query
             query = (
-                Query.of_text(item.query, macros=index.macros)
-                if isinstance(item.query, str)
-                else Query.of_post(item.query)
+                Query.of_post(asked) if isinstance(asked, Post) else Query.of_text(asked, macros=index.macros)
             )
-        except QueryError:
-            continue
-        by_kind[query.kind].append((query, item))
+            by_kind[query.kind].append((query, item))
     counts = {kind: len(items) for kind, items in by_kind.items()}
     enough = {kind: items for kind, items in by_kind.items() if len(items) >= LEAST}
     if not enough:
@@ -123,17 +89,16 @@ def tune(index: Index, count: int = COUNT) -> Tuning:
             f"{index.archive.folder} has too few titles, links and formulas to choose weights from: {had};"
             f" tuning needs {LEAST} queries of one kind"
         )
-    total = sum(map(len, enough.values()))
-    with Progress("tuning", "queries", total=total) as progress:
-        kinds = tuple(
-            _tune_kind(index, ranking, fusion, kind, progress.each(items), LEVEL / len(enough))
+    with Progress("tuning", "queries", total=sum(map(len, enough.values()))) as progress:
+        kinds = [
+            _tune_kind(index, ranking, fusion, kind, list(progress.each(items)), LEVEL / len(enough))
             for kind, items in enough.items()
-        )
+        ]
     weights = {name: dict(own) for name, own in index.archive.manifest.model.weights.items()}
     for each in kinds:
-        for name, weight in each.weights.items() if each.is_gain else ():
+        for name, weight in each.weights.items() if each.gains else ():
             weights.setdefault(name, {})[each.kind] = weight
-    return Tuning(kinds, counts, weights)
+    return Tuning(counts, tuple(kinds), weights)
 
 
 def write_weights(folder: Path, weights: dict[str, dict[QueryKind, float]]) -> None:
@@ -151,38 +116,32 @@ def _tune_kind(
     ranking: Ranking,
     fusion: Fuse,
     kind: QueryKind,
-    items: Iterable[tuple[Query, KnownItem]],
+    items: Sequence[tuple[Query, KnownItem]],
     level: float,
 ) -> TunedKind:
-    names = [part.name for part in fusion.parts]
     grid = _grid(fusion, kind)
     parts = [part.ranking if used.any() else None for part, used in zip(fusion.parts, grid.T, strict=True)]
-    cases = [
-        _Case(
-            query,
-            item,
-            crc32(f"fold:{min(item.right)}".encode()) % FOLDS,
-            reciprocal_ranks(index, parts, query, item, grid),
-        )
-        for query, item in items
+    ranks = np.array([reciprocal_ranks(index, parts, query, item, grid) for query, item in items])
+    folds = np.array([crc32(f"fold:{min(item.right)}".encode()) % FOLDS for _, item in items])
+    weights = [
+        {part.name: float(weight) for part, weight in zip(fusion.parts, row, strict=True)} for row in grid
     ]
-    ranks, folds = np.array([case.ranks for case in cases]), np.array([case.fold for case in cases])
-    chosen = {fold: grid[int(ranks[folds != fold].mean(0).argmax())] for fold in sorted(set(folds.tolist()))}
     before, after = [], []
-    for case in cases:
-        before.append(_value(index, ranking, case))
-        weights = {name: {kind: weight} for name, weight in zip(names, chosen[case.fold], strict=True)}
-        is_other = not np.array_equal(chosen[case.fold], grid[0])
-        after.append(_value(index, with_weights(ranking, weights), case) if is_other else before[-1])
+    for (query, item), fold in zip(items, folds, strict=True):
+        before.append(_value(index, ranking, query, item))
+        best = int(ranks[folds != fold].sum(0).argmax())
+        other = with_weights(ranking, {name: {kind: weight} for name, weight in weights[best].items()})
+        after.append(_value(index, other, query, item) if best else before[-1])  # the first are those in use
     differences = [new - old for old, new in zip(before, after, strict=True)]
-    best = grid[int(ranks.mean(0).argmax())]
+    low, high = bootstrap_interval(differences, level) or (0.0, 0.0)
     return TunedKind(
         kind,
-        len(cases),
-        fmean(before),
-        fmean(after),
-        bootstrap_interval(differences, level) or (0.0, 0.0),
-        dict(zip(names, map(float, best), strict=True)),
+        len(items),
+        round(fmean(before), 4),
+        round(fmean(after), 4),
+        (round(low, 4), round(high, 4)),
+        weights[int(ranks.sum(0).argmax())],
+        low > 0,
     )
 
 
@@ -226,16 +185,15 @@ def reciprocal_ranks(
             )
     totals = scores @ grid.T
     others = np.delete(totals, right, axis=0)
-    ranks = 1 + (others > totals[right].max(0) - 1e-9).sum(
-        0
-    )  # behind its equals: nothing is found by weights of 0
+    # Behind its equals: nothing is found by weights of 0.
+    ranks = 1 + (others > totals[right].max(0) - 1e-9).sum(0)
     return np.where(ranks <= DEPTH, 1 / ranks, 0.0)
 
 
-def _value(index: Index, ranking: Ranking, case: _Case) -> float:
+def _value(index: Index, ranking: Ranking, query: Query, item: KnownItem) -> float:
     """Return the reciprocal rank of a known item by a complete ranking."""
-    found, _ = index.rank(case.query, "answers", ranking, DEPTH + 1)
-    return reciprocal_rank(case.item.right, [hit.id for hit in found if hit.id != _asking(case.item)])
+    found, _ = index.rank(query, "answers", ranking, DEPTH + 1)
+    return reciprocal_rank(item.right, [hit.id for hit in found if hit.id != _asking(item)])
 
 
 def _asking(item: KnownItem) -> str | None:
