@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from mathamr.systems.models import boxed
+import pytest
+
+from mathamr.systems.models import boxed, checked_model
 from tests.cli.test_cli import mathamr
 
 
@@ -16,3 +18,13 @@ def test_every_model_in_the_box_has_a_line_of_its_own() -> None:
     assert "share .05" in said["mathamr-2"]
     assert "--strategy maxsim" in said["mathamr-plus"]
     assert lines[0].startswith("mathamr-3 ")
+
+
+def test_a_card_is_read_by_the_hub_and_has_the_figures() -> None:
+    model = checked_model("mathamr-3")
+    card = model.card()
+    for what, value in model.about["measured"]["answers"].items():
+        assert f"| {what} | {value} |" in card
+    assert mathamr("models", "mathamr-3", "--card").stdout == card
+    hub = pytest.importorskip("huggingface_hub")
+    assert hub.ModelCard(card).data.to_dict()["library_name"] == "mathamr"

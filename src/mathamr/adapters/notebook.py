@@ -7,6 +7,7 @@ escaped, so that an entry of somebody else's collection can run nothing in your 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +26,16 @@ _CELL = '<td style="text-align:left;vertical-align:top">'
 
 def register(shell: Any) -> None:
     """Tell an IPython shell how to show our values; nothing of mathamr is imported before one is shown."""
-    for kind, shown in (("image/svg+xml", PICTURES), ("text/html", TABLES)):
-        formatter = shell.display_formatter.formatters[kind]
-        for place, show in shown.items():
-            formatter.for_type_by_name(*place.split(":"), show)
+    formatters = shell.display_formatter.formatters
+    for place, draw in PICTURES.items():
+        formatters["image/svg+xml"].for_type_by_name(*place.split(":"), partial(_fitting, draw))
+    for place, show in TABLES.items():
+        formatters["text/html"].for_type_by_name(*place.split(":"), show)
+
+
+def _fitting(draw: Callable[[Any], str], value: Any) -> str:
+    """Return a picture that is not wider than the notebook."""
+    return draw(value).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
 
 
 def formula_svg(formula: ParsedFormula) -> str:
@@ -79,12 +86,13 @@ def query_html(query: Query) -> str:
 
 def evaluation_html(evaluation: RunEvaluation) -> str:
     """Return the means of all runs, the tests against the baseline, and remarks."""
-    from mathamr.evaluation.table import means_table, significance_table
+    from mathamr.evaluation.table import means_rows, significance_rows
 
-    parts = [means_table(evaluation.comparison, evaluation.floors)]
+    tables = [means_rows(evaluation.comparison, evaluation.floors)]
     if evaluation.comparison.differences:
-        parts.append(significance_table(evaluation.comparison))
-    return "".join(f"<pre>{escape(part)}</pre>" for part in (*parts, *evaluation.remarks))
+        tables.append(significance_rows(evaluation.comparison))
+    remarks = (f"<p>{escape(remark)}</p>" for remark in evaluation.remarks)
+    return "".join((*map(_table, tables), *remarks))
 
 
 def fragments_html(fragments: Iterable[Fragment]) -> str:
@@ -95,6 +103,11 @@ def fragments_html(fragments: Iterable[Fragment]) -> str:
     'a&lt;b <mark>sum</mark>'
     """
     return "".join(_fragment(each) for each in fragments)
+
+
+def _table(rows: Iterable[Iterable[str]]) -> str:
+    lines = ("".join(f"{_CELL}{escape(cell)}</td>" for cell in row) for row in rows)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
 def _row(hit: Hit) -> str:

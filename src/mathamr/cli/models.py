@@ -26,6 +26,9 @@ def command(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print rankings and measured quality too.")
     ] = False,
+    card: Annotated[
+        bool, typer.Option("--card", help="Print a README.md in the format of the Hugging Face Hub.")
+    ] = False,
 ) -> None:
     """List models with what each is for, and check their files; a named model is shown with its measured quality."""
     from rich.console import Console
@@ -43,6 +46,9 @@ def command(
             print(
                 f'mathamr: {name} is installed but needs torch: pip install "mathamr[torch]"', file=sys.stderr
             )
+    if card:
+        print("\n".join(model.card() for model in found), end="")
+        return
     if as_json:
         for model in found:
             print(json.dumps(model.to_json(), ensure_ascii=False))

@@ -10,6 +10,11 @@ from mathamr.evaluation.significance import LEVEL
 
 
 def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
+    """Return `means_rows` as text."""
+    return aligned(means_rows(comparison, floors))
+
+
+def means_rows(comparison: Comparison, floors: Sequence[Scores] = ()) -> list[list[str]]:
     """Return the mean of every run on every measure; with a baseline, the differences from it and stars.
 
     `floors` are reference scores, such as those of a random order.
@@ -30,11 +35,16 @@ def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
     for floor in floors:
         rows.append([floor.run, *(f"{floor.mean(measure):.3f}{padding}" for measure in comparison.measures)])
     rows[0][1:] = [name.ljust(len(cell)) for name, cell in zip(rows[0][1:], rows[1][1:], strict=True)]
-    return aligned(rows)
+    return rows
 
 
 def significance_table(comparison: Comparison) -> str:
-    """Every test against the baseline: difference, its interval, p, and p after the correction."""
+    """Return `significance_rows` as text."""
+    return aligned(significance_rows(comparison), left=2)
+
+
+def significance_rows(comparison: Comparison) -> list[list[str]]:
+    """Return every test against the baseline: difference, its interval, p, and p after the correction."""
     rows = [["", "", "difference", f"{1 - LEVEL:.0%} interval", "t", "p", f"p × {comparison.tests}", ""]]
     last = ""
     for each in comparison.differences:
@@ -55,7 +65,7 @@ def significance_table(comparison: Comparison) -> str:
                 each.stars,
             ]
         )
-    return aligned(rows, left=2)
+    return rows
 
 
 def topics_table(comparison: Comparison) -> str:

@@ -29,6 +29,10 @@ IN_MORE = (
     "mathamr-large-text", "mathamr-paper", "mathamr-plus", "ssemb", "ssemb-paper",
 )  # fmt: skip
 """The models in that package."""
+CARD_HEADER = (
+    "---", "library_name: mathamr", "tags: [mathematics, information-retrieval, formula-search]", "---", "",
+)  # fmt: skip
+"""What the Hugging Face Hub reads at the top of a model's README.md."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
 """The system of folders that name their encoder instead, as `mathamr-2` does."""
 
@@ -58,6 +62,26 @@ class Model:
             "bytes": self.bytes,
             **self.about,
         }
+
+    def card(self) -> str:
+        """Return the README.md of the model's folder, with the header that the Hugging Face Hub reads."""
+        measured = self.about.get("measured", {})
+        lines = [
+            *CARD_HEADER,
+            f"# {self.name}",
+            "",
+            f"A model of the system `{self.system.kind}` for {' and '.join(sorted(self.system.tasks))}, {self.bytes / 1e6:.1f} MB.",
+            "",
+            f"    mathamr index NOTES --out notes.index --model {self.name}",
+        ]
+        for task in sorted(self.system.tasks):
+            lines += ["", f"## {task.capitalize()}", "", f"Rankings: {', '.join(self.rankings(task))}.", ""]
+            figures = measured.get(task, {})
+            lines += ["| measured | |", "|---|---|"] if figures else ["Its folder has no figures."]
+            lines += [f"| {what} | {value} |" for what, value in figures.items()]
+        notes = [*measured.get("notes", ()), *([self.about["license"]] if "license" in self.about else ())]
+        lines += ["", *(f"- {each}" for each in notes)] if notes else []
+        return "\n".join(lines) + "\n"
 
 
 def box() -> Path:

@@ -9,14 +9,11 @@ from typing import Any
 from mathamr.core.drawing import Drawing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
+from mathamr.systems.models import CARD_HEADER
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
 
-HEADER = (
-    "---", "library_name: mathamr", "tags: [mathematics, information-retrieval, formula-search]", "---", "",
-)  # fmt: skip
-"""What the Hugging Face Hub shows a folder by."""
 CARD, CURVES = "README.md", "curves.svg"
 _WIDTH, _HEIGHT, _LEFT, _TOP = 520.0, 180.0, 70.0, 36.0
 _PLAIN = ("epoch", "step", "loss", "seconds", "training_seconds", "memory", "validation")
@@ -47,7 +44,7 @@ def card(
     """Return the card as Markdown with the header that the Hugging Face Hub reads."""
     state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
     lines = [
-        *HEADER,
+        *CARD_HEADER,
         "# Training card",
         "",
         f"Training is {state}; the best epoch is {progress.best_epoch}, by validation {subject.monitor}.",
