@@ -78,6 +78,7 @@ def test_an_evaluation_is_a_table_with_its_tests(shell: Any, tmp_path: Path) -> 
         (tmp_path / name).write_text("".join(rows))
     found = mathamr.compare_runs(tmp_path / "q", tmp_path / "good", baseline=tmp_path / "bad")
     html = shown(shell, found)["text/html"]
+    assert html.count("<table>") == 2, "columns of plain text are not aligned everywhere"
     assert "good" in html
     assert "interval" in html
 

@@ -7,7 +7,6 @@ escaped, so that an entry of somebody else's collection can run nothing in your 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +25,10 @@ _CELL = '<td style="text-align:left;vertical-align:top">'
 
 def register(shell: Any) -> None:
     """Tell an IPython shell how to show our values; nothing of mathamr is imported before one is shown."""
-    formatters = shell.display_formatter.formatters
-    for place, draw in PICTURES.items():
-        formatters["image/svg+xml"].for_type_by_name(*place.split(":"), partial(_fitting, draw))
-    for place, show in TABLES.items():
-        formatters["text/html"].for_type_by_name(*place.split(":"), show)
-
-
-def _fitting(draw: Callable[[Any], str], value: Any) -> str:
-    """Return a picture that is not wider than the notebook."""
-    return draw(value).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    for kind, shown in (("image/svg+xml", PICTURES), ("text/html", TABLES)):
+        formatter = shell.display_formatter.formatters[kind]
+        for place, show in shown.items():
+            formatter.for_type_by_name(*place.split(":"), show)
 
 
 def formula_svg(formula: ParsedFormula) -> str:
