@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.lexical.terms import post_text, stems, words
-from mathamr.index.preview import Preview
+from mathamr.index.preview import Preview, PreviewHead
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Markup, Place, Post
 from mathamr.search.namequery import Having, NameQuery, _name_words
@@ -131,6 +131,9 @@ class Known:
 
     def texts(self, ids: Sequence[str]) -> dict[str, tuple[str, Markup]]:
         return {each: (post.body, post.markup) for each in ids if (post := self._posts.get(each))}
+
+    def preview_heads(self, ids: Sequence[str]) -> dict[str, PreviewHead]:
+        return {each: preview.head for each, preview in self.previews(ids).items()}
 
     def previews(self, ids: Sequence[str]) -> dict[str, Preview]:
         return {each: Preview.of(post) for each in ids if (post := self._posts.get(each))}

@@ -33,6 +33,8 @@ EQUATION_LABEL = re.compile(r"\\label\s*\{[^{}]*\}\s*")
 """The label of an equation, which is not part of the formula."""
 UNNAMED = "[formula]"
 """What is shown of a formula without LaTeX."""
+_FORMULA = "qqformulaqq"
+"""Stands for a formula among the words of a sentence."""
 _SIZE = 4
 """The bytes that hold the length of the head."""
 
@@ -76,7 +78,7 @@ class PreviewNumbers(NamedTuple):
     places: Int32Array
     """The formula of each placeholder by number, and its offsets in the post, sentence by sentence."""
     stems: Int32Array
-    """The hashes of the stems of each sentence, without stop words."""
+    """The hashes of the stems of each sentence, 0 for stop words and formulas."""
     tokens: Int32Array
     """The hashes of the tokens of each formula."""
 
@@ -215,7 +217,7 @@ def _numbers_of(read: Passage, formulas: Sequence[Formula], listed: int) -> Prev
     """Return the numbers of a post that lists the first so many formulas."""
     known = {each.id: number for number, each in enumerate(formulas)}
     tokens = [token_numbers(each.latex) for each in formulas]
-    stems = [stem_numbers(PLACEHOLDER.sub(" ", each.text)) for each in read.sentences]
+    stems = [stem_numbers(each.text) for each in read.sentences]
     rows = []
     for each, own in zip(read.sentences, stems, strict=True):
         grown = sum(
@@ -269,8 +271,12 @@ def printed(latex: str) -> str:
 
 
 def stem_numbers(text: str) -> list[int]:
-    """Return the hashes of the stems of a text without stop words."""
-    return [number for number in map(_stem_number, words(text)) if number is not None]
+    """Return the hashes of the stems of a sentence, 0 for stop words and formulas.
+
+    >>> [number != 0 for number in stem_numbers("the set FORMULA_0 is open")]
+    [False, True, False, False, True]
+    """
+    return list(map(_stem_number, words(PLACEHOLDER.sub(f" {_FORMULA} ", text))))
 
 
 def token_numbers(latex: str) -> list[int]:
@@ -279,8 +285,8 @@ def token_numbers(latex: str) -> list[int]:
 
 
 @lru_cache(maxsize=1 << 15)
-def _stem_number(word: str) -> int | None:
-    return None if word in STOP_WORDS else hash_term(*stems([word]))
+def _stem_number(word: str) -> int:
+    return 0 if word in STOP_WORDS or word == _FORMULA else hash_term(*stems([word]))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -93,12 +93,16 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
     order = np.argsort(-rounded, kind="stable")
     ranked = rounded[order]
     names = list(map(ids.__getitem__, order.tolist()))
-    (equal,) = np.nonzero(ranked[1:] == ranked[:-1])
-    done = 0
-    for start in equal.tolist():
-        if start >= max(done, k):
-            break
-        if start >= done:
-            done = int(np.searchsorted(-ranked, -ranked[start], side="right"))
-            names[start:done] = sorted(names[start:done])
+    sort_ties(names, ranked, k)
     return ScoredColumns(names[:k], ranked[:k])
+
+
+def sort_ties(names: list[str], scores: DoubleArray, k: int) -> None:
+    """Sort the ids of equal scores among the first k; `scores` stand best first."""
+    if not len(names):
+        return
+    ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)) + 1
+    starts = np.append(0, ends[:-1])
+    tied = (ends - starts > 1) & (starts < k)
+    for start, end in zip(starts[tied].tolist(), ends[tied].tolist(), strict=True):
+        names[start:end] = sorted(names[start:end])

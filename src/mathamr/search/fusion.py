@@ -18,7 +18,7 @@ import numpy as np
 from mathamr.core.arrays import DoubleArray, IndexArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
-from mathamr.index.scored import Scored, ScoredColumns
+from mathamr.index.scored import Scored, ScoredColumns, sort_ties
 
 RANK_OFFSET = 60
 """Cormack's constant: the greater it is, the less the first ranks differ."""
@@ -164,10 +164,10 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def __getitem__(self, number: int | slice) -> ScoredColumns | Sequence[ScoredColumns]:
         return self._rankings[number]
 
-    def rescored(self, number: int, hits: Iterable[tuple[str, float]]) -> JoinedRankings:
+    def rescored(self, number: int, hits: Sequence[tuple[str, float]]) -> JoinedRankings:
         """Return the same rankings with new scores for some results of one of them, in the old order."""
         own, standing = self._rankings[number], self._standing(number)
-        given = ScoredColumns.of(list(hits))
+        given = ScoredColumns.of(hits)
         places = standing[[self._numbers[each] for each in given.ids]]
         scores = own.scores.copy()
         scores[places[places >= 0]] = given.scores[places >= 0]
@@ -342,9 +342,6 @@ def rank_by_score(ids: list[str], scores: DoubleArray, k: int | None = None) -> 
     """Return the best `k` ids, or all, best first; equal scores are ordered by id."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    if (ranked[1:] == ranked[:-1])[:k].any():
-        by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)
-        # Order equal scores by id.
-        order = by_id[np.argsort(-scores[by_id], kind="stable")]
-        ranked = scores[order]
-    return ScoredColumns([ids[place] for place in order[:k].tolist()], ranked[:k])
+    names = list(map(ids.__getitem__, order.tolist()))
+    sort_ties(names, ranked, len(ids) if k is None else k)
+    return ScoredColumns(names[:k], ranked[:k])

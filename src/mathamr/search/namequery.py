@@ -21,7 +21,7 @@ from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, Terms, called, misspellings, stems, title_names, words
-from mathamr.index.preview import Preview, SentenceNumbers
+from mathamr.index.preview import Preview, PreviewHead, SentenceNumbers, hash_term
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER
@@ -84,6 +84,10 @@ class NamedPosts(Protocol):
 
     def previews(self, ids: Sequence[str]) -> Mapping[str, Preview]:
         """Return the titles, names and sentences of posts."""
+        ...
+
+    def preview_heads(self, ids: Sequence[str]) -> Mapping[str, PreviewHead]:
+        """Return the titles and names of posts."""
         ...
 
 
@@ -162,13 +166,14 @@ class NameQuery:
         whole = [each for each in titled if wanted.issubset(held.get(each, ()))]
         bonus = {each: self._words_bonus(each, held.get(each, ())) for each in read.difference(whole)}
         together = []
-        for each, preview in posts.previews(whole).items():
+        for each, head in posts.preview_heads([each for each in whole if each not in read]).items():
+            if not is_module_note(head.post):
+                bonus[each] = self._title_bonus(head.post)
+        for each, preview in posts.previews([each for each in whole if each in read]).items():
             if not is_module_note(preview.post):
-                bonus[each] = self._title_bonus(preview.post)
-                if each in read:
-                    worth, is_together = self._text_bonus(preview)
-                    bonus[each] += worth
-                    together += [each] if is_together else []
+                worth, is_together = self._text_bonus(preview)
+                bonus[each] = self._title_bonus(preview.post) + worth
+                together += [each] if is_together else []
         for each, (body, markup) in posts.texts(together).items():
             bonus[each] += self._definition_bonus(body, markup)
         bonus = {each: value for each, value in bonus.items() if value > 0}
@@ -203,14 +208,37 @@ class NameQuery:
     def _text_bonus(self, preview: Preview) -> tuple[float, bool]:
         """Return the bonus for the name in the beginning of a text, and whether its words stand there side by side."""
         post, name = preview.post, stems(list(self.words))
-        initials = {stem[0] for stem in name}
-        # Stemming does not change the first letter, so that most words need not be stemmed.
-        text = [word if word[0] in initials else "" for word in words(_beginning(preview))]
-        known = dict(zip(few := list(set(text)), stems(few), strict=True))
-        text = [known[word] for word in text]
-        together = has_phrase(text, name)
-        worth = self._words_bonus(post.id, set(text)) + _TOGETHER * together
+        found = self._found_in(preview, name)
+        if found is None:
+            initials = {stem[0] for stem in name}
+            # Stemming does not change the first letter, so that most words need not be stemmed.
+            text = [word if word[0] in initials else "" for word in words(_beginning(preview))]
+            known = dict(zip(few := list(set(text)), stems(few), strict=True))
+            text = [known[word] for word in text]
+            found = set(text), has_phrase(text, name)
+        held, together = found
+        worth = self._words_bonus(post.id, held) + _TOGETHER * together
         return worth + (_RARE * together if post.id in self.rare else 0.0), together
+
+    def _found_in(self, preview: Preview, name: Sequence[str]) -> tuple[set[str], bool] | None:
+        """Return which stems of the name the beginning of a text has, and whether side by side, by the stored stems.
+
+        `None` if these do not tell: for stop words, and for words and letters that may stand in a formula.
+        """
+        latex = preview.latex.lower()
+        if any(word in STOP_WORDS or _is_letter(word) for word in self.words) or any(
+            stem[:-1] in latex for stem in name
+        ):
+            return None
+        rows = preview.numbers.sentences
+        begins = np.where(rows[:, 2], rows[:, 4] < BEGINNING, preview.post.role != "answer")
+        own = preview.numbers.stems[np.repeat(begins, rows[:, 6])]
+        found = own == np.array([[hash_term(stem)] for stem in name], np.int32)
+        many = max(0, len(own) - len(name) + 1)
+        together = np.logical_and.reduce([row[step : step + many] for step, row in enumerate(found)]).any()
+        return {stem for stem, has in zip(name, found.any(axis=1).tolist(), strict=True) if has}, bool(
+            together
+        )
 
     def _definition_bonus(self, body: str, markup: Markup) -> float:
         """Return the bonus for the emphasised name in a text."""
@@ -313,8 +341,8 @@ def _corrected(word: str, lexicon: LexicalPart, posts: NamedPosts) -> str | None
     near = [hit.id for hit in lexicon.search({"names": sorted(remnants)}, _SIMILAR_TITLES)]
     alike = {
         right
-        for preview in posts.previews(near).values()
-        for right in title_names(preview.post)
+        for head in posts.preview_heads(near).values()
+        for right in title_names(head.post)
         if right[0] == word[0] and is_one_edit(word, right)
     }
     used = lexicon.frequencies("words", sorted(alike))

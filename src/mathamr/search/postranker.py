@@ -105,15 +105,18 @@ class PostRanker(Ranker):
         previews = self._collection.previews(parents).values()
         return any(_words_of("\n".join(each.sentence_texts)) == wanted for each in previews)
 
+    def _exact_depth(self, options: SearchOptions) -> int:
+        """Return the depth; of names and of declarations, how many results are reordered."""
+        is_reordered = self._name is not None or self._has_declarations
+        return max(options.depth, CANDIDATES) if is_reordered else options.depth
+
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """Return how many results are used: all if the query is a name; of declarations those that are reordered."""
-        if self._name is not None:
-            return None
-        return max(options.depth, CANDIDATES) if self._has_declarations else options.depth
+        return None if self._name is not None else self._exact_depth(options)
 
     def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
         """Return all results; if the query is a name, those that may have it, and those that may follow them."""
-        ids, most = ScoredColumns.of(fused).ids, max(options.depth, CANDIDATES)
+        ids, most = ScoredColumns.of(fused).ids, self._exact_depth(options)
         return ids if self._name is None else [*ids[:most], *self._name.rare.intersection(ids[most:])]
 
     def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:

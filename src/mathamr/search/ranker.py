@@ -40,8 +40,8 @@ from mathamr.systems.ranking import (
 )
 
 _FILTER_BATCH = 100
-_CANDIDATE_MARGIN = 80
-"""Candidates beyond the depth that are scored exactly after an approximate first stage."""
+_CANDIDATE_MARGIN = 24
+"""Candidates beyond the depth that are scored exactly after an approximate first stage; results moved by at most 4 places by it."""
 _BEHIND = 0.99
 """The best score of results that were not reranked, as a share of the lowest score of those that were."""
 
@@ -181,6 +181,8 @@ class Ranker(ABC):
         match ranking:
             case Rerank():
                 return self._reranked(ranking, options)
+            case Unhub(first=first) | Inherit(first=first) if self.context.query.kind not in ranking.kinds:
+                return self._found(first, options)
             case Unhub(first=first, pool=pool):
                 deep = replace(options, depth=max(pool, options.depth))
                 return self._unhubbed(ranking, self._found(first, deep))
@@ -210,7 +212,7 @@ class Ranker(ABC):
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
         """Fuse the results of the parts; candidates may be chosen by approximate scores, results have exact ones."""
         deep = replace(options, depth=max(options.depth, ranking.depth))
-        exactly = options.depth + _CANDIDATE_MARGIN
+        exactly = self._exact_depth(options) + _CANDIDATE_MARGIN
         approximates = (
             options.approximate_candidates and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
         )
@@ -231,6 +233,10 @@ class Ranker(ABC):
             fused = _fused(ranking, parts, self._fused_depth(options))
             evidence = parts.scores_of(self._shown_ids(fused, options))
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
+
+    def _exact_depth(self, options: SearchOptions) -> int:
+        """Return the number of results whose scores are used one by one."""
+        return options.depth
 
     def _fused_depth(self, options: SearchOptions) -> int | None:
         """Return the number of fused results that are used; `None` means all."""

@@ -131,7 +131,10 @@ def rules_of(markup: Markup) -> str:
 
 @cache
 def _terms_fingerprint() -> str:
-    terms = [*stem_numbers("the proofs' non-empty 2 sets"), *token_numbers(r"\left(\dfrac{x_1}2\right)")]
+    terms = [
+        *stem_numbers("the proofs' non-empty FORMULA_2 sets"),
+        *token_numbers(r"\left(\dfrac{x_1}2\right)"),
+    ]
     return f"{zlib.crc32(repr(terms).encode()):x}"
 
 
