@@ -185,13 +185,13 @@ def _cut(text: str, sizes: Int32Array) -> list[str]:
 def pack_preview(post: Post, read: Passage) -> bytes:
     """Return the preview of a post in the form in which it is stored.
 
-    MathML and the text are left out; numbered references of LaTeX are looked up in the text when they are shown.
+    MathML, text and links are left out; numbered references of LaTeX are looked up in them when they are shown.
     """
     is_referring = post.markup == "latex" and any(link.label and link.number for link in post.links)
     listed = post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
     unlisted = {place.formula for place in read.placeholders}.difference(each.id for each in listed)
     formulas = [*listed, *(Formula(each, "") for each in sorted(unlisted))]
-    shown = replace(post, body=post.body if is_referring else "", formulas=())
+    shown = replace(post, formulas=()) if is_referring else replace(post, body="", formulas=(), links=())
     head = f"{shown.to_json()}\n{json.dumps(title_parts(post, listed), ensure_ascii=False)}"
     texts = [*(each.text for each in read.sentences), *(each.latex for each in formulas)]
     text = "".join([*texts, *(each.id for each in formulas)])

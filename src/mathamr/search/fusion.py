@@ -104,7 +104,7 @@ def by_top(scores: DoubleArray) -> DoubleArray:
 
 def shifted_z(scores: DoubleArray) -> DoubleArray:
     """Return standard scores, shifted so that the lowest is 0."""
-    apart = scores - math.fsum(scores.tolist()) / len(scores)
+    apart = scores - scores.mean()
     deviation = math.sqrt(float(apart @ apart) / len(scores))
     return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 
@@ -340,8 +340,12 @@ def _normalised(scores: DoubleArray, name: str) -> DoubleArray:
 
 def rank_by_score(ids: list[str], scores: DoubleArray, k: int | None = None) -> ScoredColumns:
     """Return the best `k` ids, or all, best first; equal scores are ordered by id."""
-    order = np.argsort(-scores, kind="stable")
+    if k is not None and k < len(ids):
+        (chosen,) = np.nonzero(scores >= np.partition(scores, -k)[-k])
+        order = chosen[np.argsort(-scores[chosen], kind="stable")]
+    else:
+        order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     names = list(map(ids.__getitem__, order.tolist()))
-    sort_ties(names, ranked, len(ids) if k is None else k)
+    sort_ties(names, ranked, len(names))
     return ScoredColumns(names[:k], ranked[:k])

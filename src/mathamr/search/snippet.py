@@ -247,8 +247,9 @@ class Snippets:
         ]
         worth += _stand_out(np.concatenate(known), owners, is_candidate)
         if chosen:
-            holders = np.repeat(np.arange(len(owners)), place_counts)
-            worth[holders[np.isin(numbers, chosen)]] = 10.0
+            is_held = np.zeros(len(alike), np.bool_)
+            is_held[chosen] = True
+            worth[np.repeat(np.arange(len(owners)), place_counts)[is_held[numbers]]] = 10.0
         (candidates,) = np.nonzero(is_candidate)
         order = candidates[np.lexsort((-worth[candidates], owners[candidates]))]
         ends = np.searchsorted(owners[order], np.arange(len(previews) + 1))
@@ -331,12 +332,13 @@ def _stand_out(similarities: DoubleArray, owners: IndexArray, is_candidate: Bool
     (known,) = np.nonzero(is_candidate & ~np.isnan(similarities))
     found = np.zeros(len(similarities))
     if len(known):
-        own = owners[known]
-        (starts,) = np.nonzero(np.diff(own, prepend=-1))
-        low, high = (each.reduceat(similarities[known], starts) for each in (np.minimum, np.maximum))
-        group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(own)))
+        own, values = owners[known], similarities[known]
+        is_first = np.append(True, own[1:] != own[:-1])
+        (starts,) = np.nonzero(is_first)
+        group = is_first.cumsum() - 1
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
         span = np.where(high > low, high - low, np.inf)[group]
-        found[known] = _DENSE_SHARE * (similarities[known] - low[group]) / span
+        found[known] = _DENSE_SHARE * (values - low[group]) / span
     return found
 
 

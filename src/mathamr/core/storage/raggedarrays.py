@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -88,8 +89,8 @@ class Strings:
 
     def all(self) -> list[str]:
         """Every string."""
-        data, start, texts = self.cells.data.tobytes(), 0, []
-        for end in self.cells.ends.tolist():
-            texts.append(data[start:end].decode())
-            start = end
-        return texts
+        data, ends = self.cells.data.tobytes(), self.cells.ends.tolist()
+        if data.isascii():  # cut once decoded: half the time
+            text = data.decode("ascii")
+            return [text[start:end] for start, end in pairwise([0, *ends])]
+        return [data[start:end].decode() for start, end in pairwise([0, *ends])]
