@@ -20,7 +20,6 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.data import data_folder
-from mathamr_lab.experiments.pathtuples import mean_tuple_f1
 
 POSTS = 300
 """The number of posts whose formulas go through the stages of an index."""
@@ -63,10 +62,7 @@ def _exactness(name: str, rows: Sequence[dict[str, Any]]) -> None:
             pairs["opt"].append((formula and formula.opt, opt_from_string(row["opt"])))
     for kind, trees in pairs.items():
         exact = sum(found is not None and to_string(found) == to_string(wanted) for found, wanted in trees)
-        print(
-            f"{name}: {kind} from LaTeX: {exact} of {len(trees)} exact ({exact / len(trees):.2%}), "
-            f"tuple F1 {mean_tuple_f1(trees):.4f}"
-        )
+        print(f"{name}: {kind} from LaTeX: {exact} of {len(trees)} exact ({exact / len(trees):.2%})")
     failed = sum(formula is None for formula in formulas)
     repaired = sum(bool(formula and formula.repairs) for formula in formulas)
     print(f"{name}: {failed} without a tree, {repaired} repaired")

@@ -66,14 +66,7 @@ def test_every_study_says_in_one_line_what_it_measures(capsys: pytest.CaptureFix
     assert "known: encoders" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "mathamr_lab.recipes.__main__",
-        "mathamr_lab.experiments.trials.__main__",
-    ],
-)
-def test_commands_of_training_machines_start_with_only_torch(module: str) -> None:
-    done = with_only_torch(module, "--help")
+def test_the_command_of_training_machines_starts_with_only_torch() -> None:
+    done = with_only_torch("mathamr_lab.recipes.__main__", "--help")
     assert done.returncode == 0, done.stderr
     assert "usage: python -m mathamr_lab" in done.stdout

@@ -35,9 +35,8 @@ def test_loading_a_published_base_keeps_to_itself(tmp_path: Path) -> None:
         "-c",
         "from pathlib import Path\n"
         "from mathamr_lab.recipes.bases import published_encoder\n"
-        "from mathamr_lab.systems.stateencoder import PublishedBase\n"
-        "published_encoder(Path('base'), 'cpu'); PublishedBase('base')\n"
-        "try: PublishedBase('nobody/nothing')\n"
+        "published_encoder(Path('base'), 'cpu')\n"
+        "try: published_encoder(Path('nobody/nothing'), 'cpu')\n"
         "except Exception as error: print(error)",
     )
     check(trace, library="transformers")

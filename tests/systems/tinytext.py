@@ -24,7 +24,7 @@ from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, stored_weights
-from mathamr_lab.systems.stateencoder import BoxedBase
+from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.lowrank import add_changes, changes_of
 
 LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
@@ -87,7 +87,7 @@ def tiny_published_marf(base: Path) -> PublishedMarfSystem:
 
 def tiny_network(base: Path, configuration: MarfConfiguration, tuning: str = "low-rank") -> MarfNetwork:
     """A network that starts from the tiny base."""
-    text = BoxedBase(
+    text = StateEncoder(
         load_text_encoder(base, "cpu"),
         str(base),
         tuning=tuning,

@@ -86,7 +86,7 @@ def _row(name: str, row: dict[str, Any]) -> MatrixRow:
     )
 
 
-def chosen_rows(matrix: dict[str, MatrixRow], names: list[str], fast: bool) -> list[MatrixRow]:
+def chosen_rows(matrix: dict[str, MatrixRow], names: list[str], *, fast: bool) -> list[MatrixRow]:
     """Return the named rows; with `fast`, those of the sample."""
     for name in names:
         if name not in matrix:

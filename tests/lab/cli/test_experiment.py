@@ -33,7 +33,7 @@ def test_a_dry_run_prints_the_stages_and_does_nothing(
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["graphs", "graphs", "graphs"]
     kinds = {line.split()[0] for line in lines[:-1]}
-    assert kinds == {"graphs", "train", "index", "run", "evaluate"}
+    assert kinds == {"graphs", "train", "index", "run"}
     assert lines[-1] == f"0 of {len(lines) - 1} stages done"
     assert not (tmp_path / "out").exists()
 
@@ -130,9 +130,12 @@ ABOUT, SEEDS = (
         ("ssemb-fusion", "structure.seed=7", SEEDS),
         ("ssemb-ablation", "structure.luck=1", "field 'luck'"),
         ("formula-graph-pairings", "nodes.epochs=many", "expected int"),
-        ("mathamr-contexts", "contexts.luck=1", "field 'luck'"),
-        ("mathamr-rerank", "marf.epochs=1", "stage 'marf'"),
-        ("marf-scoring", "marf.luck=1", "field 'luck'"),
+        ("mathamr-contexts", "contexts.luck=1", "field of contexts 'luck=1'"),
+        ("mathamr-contexts", "model.context=opt", ABOUT),
+        ("mathamr-rerank", "words.epochs=1", "stage 'words'"),
+        ("marf-scoring", "context.luck=1", "field 'luck'"),
+        ("marf-scoring", "model.scoring=token", ABOUT),
+        ("marf-benchmark", "all.seed=1", SEEDS),
         ("benchmark", "depth=9", "unknown configuration field 'depth'"),
         ("luck", "depth=9", "unknown experiment 'luck'; known: formula-representations"),
     ],

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.topicsearch import retrieve
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.index.indexing.builder import BuildOptions, build_index
@@ -23,7 +22,8 @@ from mathamr_lab.experiments.graphs import (
     build_corpus,
     build_topics,
 )
-from mathamr_lab.experiments.retrieval import NotApplicableError, ranking_of, search
+from mathamr_lab.experiments.plan import NotApplicableError
+from mathamr_lab.experiments.retrieval import ranking_of, search
 from mathamr_lab.experiments.visualtable import VisualTable
 from tests.models import tiny_model
 
@@ -56,15 +56,12 @@ def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
 
 
 @pytest.mark.parametrize("name", ["maxsim", "single", "rerank"])
-def test_a_run_of_answers_is_that_of_the_index(
-    made: tuple[Path, TestCollection], name: str, tmp_path: Path
-) -> None:
+def test_a_run_of_answers_is_that_of_the_index(made: tuple[Path, TestCollection], name: str) -> None:
     folder, collection = made
     (test,) = [each for each in collection.tests if each.task == "answers"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
     strategy = Strategy(name)  # type: ignore[arg-type]
-    search(test, strategy, MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
-    ours = read_run(tmp_path / "it.run")
+    ours, _ = search(test, strategy, MathAMRPlusSystem, folder / "index", "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "answers", strategy=name, depth=test.depth).run()
     for topic in test.topics:
@@ -74,14 +71,11 @@ def test_a_run_of_answers_is_that_of_the_index(
         )
 
 
-def test_a_run_of_formulas_has_the_scores_of_the_index(
-    made: tuple[Path, TestCollection], tmp_path: Path
-) -> None:
+def test_a_run_of_formulas_has_the_scores_of_the_index(made: tuple[Path, TestCollection]) -> None:
     folder, collection = made
     (test,) = [each for each in collection.tests if each.task == "formulas"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
-    search(test, Strategy(), MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
-    ours = read_run(tmp_path / "it.run")
+    ours, _ = search(test, Strategy(), MathAMRPlusSystem, folder / "index", "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "formulas", strategy="maxsim", depth=test.depth).run()
     for topic in test.topics:
@@ -121,7 +115,7 @@ def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollectio
     with vectors.engine_in(tmp_path / vectors.TOPICS, "flat", _fields(folder)):
         pass
     with pytest.raises(NotApplicableError, match="no formulas to find"):
-        search(test, Strategy(), MathAMRPlusSystem, tmp_path, "flat", catalogue, tmp_path / "it.run")
+        search(test, Strategy(), MathAMRPlusSystem, tmp_path, "flat", catalogue)
 
 
 def _fields(folder: Path):  # type: ignore[no-untyped-def]

@@ -14,13 +14,15 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import read_run
 from mathamr_lab.experiments import graphplan, training
 from mathamr_lab.experiments.collection import collection_of
-from mathamr_lab.experiments.findings import findings
+from mathamr_lab.experiments.experiment import Column
 from mathamr_lab.experiments.graphplan import GraphPlan
 from mathamr_lab.experiments.graphs import CorpusCatalogue
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.tables import Spread
+from mathamr_lab.experiments.thesistables import costs_of
 from tests.lab.experiments.conftest import GRAPHS, train_here
 
 TINY = scale_named("tiny").changed(["epochs=1"])
@@ -52,12 +54,14 @@ def strategies(corner: Path, out: Path) -> GraphPlan:
 
 def test_every_stage_is_done_and_every_strategy_measured(strategies: GraphPlan) -> None:
     assert all(stage.mark() is not None for stage in strategies.stages)
-    found = findings(strategies)
-    (task1,) = found.tests
-    assert [len(row.scores) for row in task1.rows] == [1] * 8
-    assert {test.test.name for test in found.tests} == {"task1"}
-    for row in task1.rows:
-        assert found.costs[row.variant.name]["rate"].mean > 0
+    assert {each.test.name for each in strategies.measured} == {"task1"}
+    for variant in strategies.setting.graphs.variants:
+        assert len(strategies.scores(variant.name, "task1")) == 1
+        assert _costs(strategies, variant.name)["rate"].mean > 0
+
+
+def _costs(plan: GraphPlan, row: str) -> dict[Column, Spread]:
+    return costs_of(plan.setting, [each for each in plan.measured if each.row == row])
 
 
 def test_one_model_serves_all_strategies(strategies: GraphPlan) -> None:
@@ -65,10 +69,8 @@ def test_one_model_serves_all_strategies(strategies: GraphPlan) -> None:
 
 
 def test_exact_and_approximate_search_agree_where_everything_is_found(strategies: GraphPlan) -> None:
-    runs = {each.variant.name: each for each in strategies.measured if each.variant is not None}
-    exact, approximate = (
-        read_run(runs[name].run.mark_path.with_suffix(".run")) for name in ("single-exact", "single-hnsw")
-    )
+    runs = {each.row: each.path for each in strategies.measured}
+    exact, approximate = (read_run(runs[name]) for name in ("single-exact", "single-hnsw"))
     for topic in exact.rankings:
         assert [hit.score for hit in approximate.rankings[topic][:5]] == pytest.approx(
             [hit.score for hit in exact.rankings[topic][:5]], abs=1e-4
@@ -113,36 +115,34 @@ def _times(plan: GraphPlan) -> dict[Path, int]:
 
 
 def _check_report(plan: GraphPlan) -> None:
-    folder, found = write_report(plan), findings(plan)
-    for test in found.tests:
+    folder, variants = write_report(plan), plan.setting.graphs.variants
+    for test in plan.setting.tests:
+        found = [plan.scores(variant.name, test.name) for variant in variants]
         # Graphs without formulas cannot rank formulas; all can rank answers.
-        assert all(row.scores for row in test.rows) or test.test.task == "formulas"
-        assert any(row.scores for row in test.rows)
-        for row in test.rows:
-            for scores in row.scores.values():
-                assert set(scores.values["nDCG'"]) == {topic.id for topic in test.test.topics}
+        assert all(found) or test.task == "formulas"
+        assert any(found)
+        for scores in (each for by_seed in found for each in by_seed.values()):
+            assert set(scores.values["nDCG'"]) == {topic.id for topic in test.topics}
     text = (folder / "results.md").read_text(encoding="utf-8")
-    for variant in plan.setting.graphs.variants:
-        assert f"| {variant.cells[0]}" in text
-    first = plan.setting.graphs.variants[0].name
-    assert f"(heatmap-{first}.svg)" in text
-    cells = etree.parse(folder / f"heatmap-{first}.svg").getroot().findall("{*}rect")
+    for variant in variants:
+        assert f"| {variant.title} |" in text
+    assert f"(heatmap-{variants[0].name}.svg)" in text
+    cells = etree.parse(folder / f"heatmap-{variants[0].name}.svg").getroot().findall("{*}rect")
     assert len(cells) > 1
 
 
 def _check_representations(plan: GraphPlan) -> None:
-    found = findings(plan)
-    task1, task2 = found.tests
-    assert {row.variant.name for row in task2.rows if not row.scores} == {"none", "absent"}
-    assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
-    assert len(task1.differences) == 12
-    formulas = found.costs["both"]["formulas"].mean
-    assert formulas == found.costs["opt"]["formulas"].mean > 0
-    assert found.costs["both"]["formula rate"].mean > 0
-    assert not {"formulas", "formula rate"} & set(found.costs["absent"])
-    index = {name: costs["index"].mean for name, costs in found.costs.items()}
+    variants = [variant.name for variant in plan.setting.graphs.variants]
+    assert {name for name in variants if not plan.scores(name, "task2")} == {"none", "absent"}
+    costs = {name: _costs(plan, name) for name in variants}
+    assert costs["both"]["formulas"].mean == costs["opt"]["formulas"].mean > 0
+    assert costs["both"]["formula rate"].mean > 0
+    assert not {"formulas", "formula rate"} & set(costs["absent"])
+    index = {name: each["index"].mean for name, each in costs.items()}
     assert index["none"] < index["both"] == index["opt"] == index["slt"]
-    assert "thesis nDCG'" in (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")
+    text = (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")
+    for each in ("thesis nDCG'", "| random order of the judged items |", "| bm25 |", "(12 paired t-tests"):
+        assert each in text
 
 
 def test_an_experiment_that_failed_goes_on_where_it_stopped(
@@ -159,7 +159,7 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
         with pytest.raises(MathAMRError, match="power"):
             run([more])
     left = [stage.name for stage in planned(more).stages if stage.mark() is None]
-    assert left == ["run random/task1", "evaluate random/task1"]
+    assert left == ["run baselines/random/task1"]
     run([more])
     assert _times(strategies) == before
     assert list(planned(more).lines())[-1].startswith(f"{len(planned(more).stages)} of ")

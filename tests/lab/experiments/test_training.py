@@ -11,8 +11,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr_lab.experiments import training
 from mathamr_lab.experiments.child import run_child
-from mathamr_lab.experiments.training import LOG, train_graphs
-from mathamr_lab.recipes.recipe import MODEL, TrainingSettings
+from mathamr_lab.experiments.training import LOG, TrainedModel, split_base, train_system
+from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
 from tests.lab.synthetic import save, synthetic_shard
 
 
@@ -25,18 +25,33 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
     changes = (f"graph.epochs={epochs}", "graph.batch_size=8", "graph.patience=1000000")
-    return train_graphs(shard, TrainingSettings(config="small", changes=changes), folder, "cpu")
+    settings = TrainingSettings(config="small", changes=changes)
+    return train_system("mathamrplus", TrainingSources(path=shard), settings, folder, "cpu")
 
 
 def test_a_model_comes_with_its_curve_and_costs(shard: Path, tmp_path: Path) -> None:
     figures = trained(shard, tmp_path, 2)
-    encoder = GraphEncoder.load(tmp_path / MODEL, "cpu")
-    assert figures["output"] == encoder.fingerprint
-    assert figures["epochs"] == 2
+    assert GraphEncoder.load(tmp_path / MODEL, "cpu")
     assert isinstance(figures["parameters"], int)
     assert figures["parameters"] > 1000
-    assert isinstance(figures["history"], list)
-    assert [row["step"] for row in figures["history"]] == [4, 8]
+    stages = figures["stages"]
+    assert isinstance(stages, dict)
+    assert (stages["graph"]["steps"], len(stages["graph"]["losses"])) == (8, 2)
+
+
+def test_a_model_s_name_says_what_is_changed_and_fits_a_file_system(tmp_path: Path) -> None:
+    assert TrainedModel("ssemb", "paper", ("structure.kind=both", "structure.seed=1")).name == (
+        "ssemb-paper-kind=both-seed=1"
+    )
+    two = TrainedModel("marf", "paper", ("context.epochs=1", "fusion.epochs=2")).name
+    assert two == "marf-paper-context.epochs=1-fusion.epochs=2"
+    many = [f"model.base=/{'long' * 40}/{number}" for number in range(2)]
+    names = {TrainedModel("marf", "paper", (each,)).name for each in many}
+    assert len(names) == 2
+    assert max(map(len, names)) < 200
+    changes = ("all.seed=1", f"model.base={tmp_path}")
+    assert split_base(changes) == (("all.seed=1",), tmp_path)
+    assert split_base(("model.base=mathamr-3",)) == (("model.base=mathamr-3",), None)
 
 
 class InterruptedWhenItLearns(io.StringIO):

@@ -28,7 +28,7 @@ def command(
     from mathamr_lab.reproduction import MATRIX, chosen_rows, read_matrix, reproduce
 
     known = read_matrix(matrix or MATRIX)
-    rows = chosen_rows(known, names or [], fast)
+    rows = chosen_rows(known, names or [], fast=fast)
     if not rows:
         table = [["row", "figures", "minutes", "needs", "docs"]]
         for row in known.values():

@@ -59,7 +59,7 @@ def exiting_when_terminated() -> Iterator[None]:
             signal.signal(signal.SIGTERM, before)
 
 
-def _end(kind: int, frame: FrameType | None) -> None:
+def _end(kind: int, _frame: FrameType | None) -> None:
     raise SystemExit(128 + kind)
 
 

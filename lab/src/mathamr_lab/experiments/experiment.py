@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Literal
 
 from mathamr.graphs.configuration import GraphConfiguration
 
@@ -29,13 +29,15 @@ JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 class Experiment:
     """A question of a paper; `source` says where the paper has the same tables."""
 
-    kind: ClassVar[str]
-    """Which plan runs it: a name of `planner.PLANS`."""
-
     name: str
     title: str
     question: str
     source: str = ""
+
+    @property
+    def kind(self) -> str:
+        """Which plan runs it: a name of `planner.PLANS`."""
+        raise NotImplementedError
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -123,11 +125,11 @@ class Published:
 class Variant:
     """One condition: how graphs are built, which settings are changed, how posts are ranked.
 
-    `cells` are the first cells of its table row. `baseline` names the variant it is tested against.
+    `title` is what its row of a table is called. `baseline` names the variant it is tested against.
     """
 
     name: str
-    cells: tuple[str, ...]
+    title: str
     graphs: GraphConfiguration = THESIS_GRAPHS
     changes: tuple[str, ...] = ()
     strategy: Strategy = MAXSIM
@@ -152,10 +154,7 @@ class GraphExperiment(Experiment):
     formula retrieval belongs to the question. `measures` are those of the thesis's table, if not all are tested.
     """
 
-    kind: ClassVar[str] = "graphs"
-
     section: str
-    heads: tuple[str, ...]
     variants: tuple[Variant, ...]
     tables: tuple[str, str, str]
     columns: tuple[Column, ...] = ("seconds", "memory", "parameters", "index", "rate")
@@ -166,6 +165,11 @@ class GraphExperiment(Experiment):
     formulas: bool = True
     systems: tuple[CitedSystem, ...] = ()
     measures: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Graphs."""
+        return "graphs"
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -225,14 +229,17 @@ class FormulaExperiment(Experiment):
     `scale` changes every training with the configuration ``paper``: how many formulas, how many epochs.
     """
 
-    kind: ClassVar[str] = "formulas"
-
     variants: tuple[FormulaVariant, ...]
     baselines: tuple[str, ...]
     measures: tuple[str, ...] = JUDGED
     scale: tuple[str, ...] = ()
     of_runs: Callable[[tuple[str, ...]], tuple[FormulaVariant, ...]] | None = None
     """The rows of runs of other systems, by their names, if such runs are compared."""
+
+    @property
+    def kind(self) -> str:
+        """Formulas."""
+        return "formulas"
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -255,22 +262,18 @@ class FormulaExperiment(Experiment):
         return tuple(variant.name for variant in self.variants)
 
 
-def _fields(variants: Iterable[Variant | FormulaVariant]) -> frozenset[str]:
+def _fields(variants: Iterable[Variant | FormulaVariant | TrialRow]) -> frozenset[str]:
     return frozenset(change.partition("=")[0] for variant in variants for change in variant.changes)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A row: its name, and the file of its scores below the trial's folder, with `{seed}` for each seed."""
+    """A row of MathAMR or MaRF: its name, the context or the part of MaRF that ranks, and what is changed in the training."""
 
     name: str
-    scores: str
+    part: str
+    changes: tuple[str, ...] = ()
     published: Means = field(default_factory=dict)
-
-    @property
-    def part(self) -> str:
-        """The name of its scores in a seed's folder."""
-        return self.scores.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,15 +299,17 @@ class TrialTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialExperiment(Experiment):
-    """The tables that answer a question, from the files that a trial writes."""
-
-    kind: ClassVar[str] = "trial"
+    """The tables that answer a question about MathAMR or MaRF as published; both are trained by their recipes."""
 
     trial: Literal["contexts", "marf"]
     tables: tuple[TrialTable, ...]
-    note: str = ""
-    runs: bool = False
-    """True if runs of other systems are reranked."""
+    reranking: tuple[TrialRow, ...] = ()
+    """The rows whose scores rerank runs of other systems."""
+
+    @property
+    def kind(self) -> str:
+        """The trial."""
+        return self.trial
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:
@@ -314,15 +319,21 @@ class TrialExperiment(Experiment):
     @property
     def trial_rows(self) -> tuple[TrialRow, ...]:
         """The rows of all tables, each once."""
-        return tuple({row.scores: row for table in self.tables for row in table.rows}.values())
+        rows = (*(row for table in self.tables for row in table.rows), *self.reranking)
+        return tuple({row.name: row for row in rows}.values())
 
     @property
     def rows(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(dict.fromkeys(row.name for row in self.trial_rows))
+        return tuple(row.name for row in self.trial_rows)
+
+    @property
+    def varied(self) -> frozenset[str]:
+        """What the rows change."""
+        return _fields(self.trial_rows)
 
     @property
     def options(self) -> tuple[str, ...]:
         """Those of sentences to parse, or of pairs to learn from."""
         own = ("parser", "parser-model") if self.trial == "contexts" else ("train", "without")
-        return (*own, "run") if self.runs else own
+        return (*own, "run") if self.reranking else own

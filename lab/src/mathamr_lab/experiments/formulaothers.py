@@ -16,9 +16,8 @@ from mathamr.formulas.alignment import similarity
 from mathamr.formulas.tree import Tree
 from mathamr.index.lexical.bags import bag_of
 from mathamr.index.lexical.lexicalindex import LexicalIndex
-from mathamr.index.lexical.terms import Terms
+from mathamr.index.lexical.terms import Terms, path_tokens
 from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.pathtuples import tuples
 from mathamr_lab.recipes.formulaorders import SharedParts
 
 ALIGNED_POOL = 200
@@ -54,8 +53,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
     """Score by symbols, and pairs of symbols with the path between them, of one of the two trees."""
 
     def tokens(tree: Tree) -> str:
-        pairs = (f"{each.ancestor} {each.path} {each.descendant}" for each in tuples(tree, 2))
-        return "\n".join([*tree.labels, *pairs])
+        return "\n".join([*tree.labels, *path_tokens("", tree, 2)])
 
     def found(collection: FormulaCollection) -> FloatArray:
         shard = collection.shard

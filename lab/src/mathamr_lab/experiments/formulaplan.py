@@ -3,19 +3,18 @@
 OUT/formulas       the formulas to learn from, and the collections to search
 OUT/models/MODEL   a model, and its scores on every collection; experiments of one folder share both
 OUT/others         scores without a network
-OUT/NAME/scores    the measures of every variant, seed and collection
+OUT/NAME/scores    the run and the measures of every variant, seed and collection
 """
 
 from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import tee
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,7 @@ from mathamr.core.settings import TREES
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
-from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
-from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.formulas.notation import to_string
 from mathamr.graphs.formulashard import FormulaShard
@@ -40,7 +38,6 @@ from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, t
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import (
     NOT_FOUND,
-    ScoringCosts,
     collection_scores,
     first_scores,
     fused,
@@ -51,60 +48,22 @@ from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, distinct_trees, is_ntcir12, ntcir12_collection
 from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
-from mathamr_lab.experiments.plan import Plan, RowRun
+from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan
+from mathamr_lab.experiments.rerank import by_visual
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
-from mathamr_lab.experiments.tables import MeasuredRow, comparison_table, markdown_table
-from mathamr_lab.experiments.training import train_system
-from mathamr_lab.experiments.trials.rerank import by_visual
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
+from mathamr_lab.experiments.training import TrainedModel, train_system
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
 
-NOT_APPLICABLE = "not applicable"
 UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
 """The settings of a training that changes nothing."""
 KEPT = 100
 """The results of a topic that are kept of every row, to be looked at."""
 POOL_OF_TEXT = 500_000
 """The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaModel:
-    """A model to train."""
-
-    system: str
-    config: str
-    changes: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """A name from what is trained and its seed."""
-        parts = [self.system, self.config, *(each.split(".", 1)[1] for each in self.changes)]
-        return "-".join(parts).replace("/", "_")
-
-    @property
-    def settings(self) -> TrainingSettings:
-        """The settings of the recipe."""
-        return TrainingSettings(config=self.config, changes=self.changes)
-
-
-@dataclass(frozen=True)
-class MeasuredVariant:
-    """A variant with a seed on a collection, and the stage that measures it."""
-
-    variant: FormulaVariant
-    seed: int
-    collection: str
-    stage: Stage
-
-    def scores(self) -> Scores | None:
-        """Return the scores; `None` while there are none, or if the collection lacks what the variant reads."""
-        mark = self.stage.mark()
-        if mark is None or NOT_APPLICABLE in mark.figures:
-            return None
-        return Scores(self.variant.name, mark.figures["values"])
 
 
 class FormulaPlan(Plan):
@@ -131,34 +90,15 @@ class FormulaPlan(Plan):
                 "the papers train a model on NTCIR-12 alone: run it by itself, with no other --corpus"
             )
         self.collections = [*self._pools, *self._tests]
-        self.measured = [
-            measured
-            for seed in range(setting.seeds)
-            for name in self.collections
-            for variant in self.variants
-            if setting.wants(variant.name)
-            for measured in self._measured(variant, seed, name)
-        ]
-
-    @classmethod
-    def of(cls, setting: ExperimentSetting) -> Self:
-        """Return the plan after checking the settings of every variant."""
-        plan = cls(setting)
-        for variant in plan.experiment.variants:
+        self._judged = {name: self._judged_test(name) for name in self.collections}
+        for variant in self.experiment.variants:
             if variant.system:
-                RECIPES[variant.system].check(plan.model(variant, 0).settings)
-        return plan
-
-    def row_runs(self) -> Iterator[RowRun]:
-        """Yield the runs of variants that are done."""
-        grades: dict[str, Mapping[str, Mapping[str, int]]] = {}
-        for each in self.measured:
-            path = each.stage.mark_path.with_suffix(".run")
-            if each.scores() is not None and path.exists():
-                if each.collection not in grades:
-                    grades[each.collection] = FormulaCollection.load(self.path(each.collection)).grades
-                seed = each.seed if each.variant.system else -1
-                yield RowRun(each.variant.name, seed, each.collection, path, grades[each.collection])
+                RECIPES[variant.system].check(self.model(variant, 0).settings)
+        for seed in range(setting.seeds):
+            for name in self.collections:
+                for variant in self.variants:
+                    if setting.wants(variant.name):
+                        self._measure(variant, seed, name)
 
     def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
         """Return the LaTeX of formulas, or their layout where only trees are known."""
@@ -224,7 +164,7 @@ class FormulaPlan(Plan):
         mark = self._shared / "formulas.done.json"
         return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work))
 
-    def model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
+    def model(self, variant: FormulaVariant, seed: int) -> TrainedModel:
         """Return the model of a variant with a seed."""
         recipe = _recipe(variant.system)
         scale = self.experiment.scale if variant.config == "paper" else ()
@@ -232,59 +172,31 @@ class FormulaPlan(Plan):
         if variant.is_untrained:
             wanted += tuple(f"{recipe.stage}.{each}" for each in UNTRAINED)
         changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
-        return FormulaModel(variant.system, variant.config, changes)
+        return TrainedModel(variant.system, variant.config, changes)
 
-    def _folder(self, model: FormulaModel) -> Path:
+    def _folder(self, model: TrainedModel) -> Path:
         return self.setting.out / "models" / model.name
 
-    def _train(self, model: FormulaModel) -> Stage:
+    def _train(self, model: TrainedModel) -> Stage:
         needs = (self._formulas(),)
         inputs = {"system": model.system, "config": model.config, "changes": model.changes}
-        mark, work = self._folder(model) / "done.json", partial(self._train_model, model)
+        mark, sources = self._folder(model) / "done.json", TrainingSources(path=self._shared / FORMULAS)
+        work = partial(train_system, model.system, sources, model.settings, mark.parent, self.setting.device)
         return self.stages.add(Stage("train", f"train {model.name}", mark, inputs, needs, work))
 
-    def _train_model(self, model: FormulaModel) -> Figures:
-        progress = train_system(
-            model.system,
-            self._shared / FORMULAS,
-            model.settings,
-            self._folder(model),
-            _recipe(model.system).stage,
-            self.setting.device,
-        )
-        losses = [loss for _, loss in progress.curve]
-        return {
-            "training seconds": sum(row["training_seconds"] for row in progress.history),
-            "steps": progress.history[-1]["step"],
-            "losses": [losses[0], losses[-1]],
-        }
-
-    def scores_path(self, model: FormulaModel, collection: str) -> Path:
+    def scores_path(self, model: TrainedModel, collection: str) -> Path:
         """Return the folder of a model's scores, with a file for each field."""
         return self._folder(model) / f"scores-{slug(collection)}"
 
-    def _score(self, model: FormulaModel, collection: str) -> Stage:
+    def _score(self, model: TrainedModel, collection: str) -> Stage:
         needs = (self._collection(collection), self._train(model))
         path = self.scores_path(model, collection)
-
-        def room(field: str, shape: tuple[int, int]) -> FloatArray:
-            found: FloatArray = np.lib.format.open_memmap(
-                path / f"{field}.npy", mode="w+", dtype=np.float32, shape=shape
-            )
-            return found
 
         def work() -> Figures:
             loaded = FormulaCollection.load(self.path(collection))
             path.mkdir(parents=True, exist_ok=True)
-            system = load_system(self._folder(model) / MODEL, self.setting.device)
-            costs = ScoringCosts()
-            collection_scores(system, loaded, room, costs)
-            return {
-                "indexing seconds": costs.indexing,
-                "searching seconds": costs.searching,
-                "formulas": len(loaded.candidates),
-                "topics": len(loaded.topics),
-            }
+            collection_scores(load_system(self._folder(model) / MODEL, self.setting.device), loaded, path)
+            return {}
 
         name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
         inputs = {"model": model.name, "format": 4}
@@ -292,7 +204,6 @@ class FormulaPlan(Plan):
 
     def _other(self, name: str, collection: str) -> Stage:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
-
         run = self._runs.get(name)
         inputs: dict[str, Any] = {"ranking": name}
         if run is not None:
@@ -301,14 +212,12 @@ class FormulaPlan(Plan):
         def work() -> Figures:
             loaded = FormulaCollection.load(self.path(collection))
             scores = other_scores(name, loaded) if run is None else self._run_scores(name, run, loaded)
-            if scores is None:
-                return {NOT_APPLICABLE: "the collection knows no LaTeX"}
-            np.save(path, scores, allow_pickle=False)
+            if scores is not None:
+                np.save(path, scores, allow_pickle=False)
             return {}
 
         title, needs = f"scores of {collection} by {name}", (self._collection(collection),)
-        stage = Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work)
-        return self.stages.add(stage)
+        return self.stages.add(Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work))
 
     def _run_scores(self, name: str, path: Path, collection: FormulaCollection) -> FloatArray:
         """Return the results of another system's run, by visual id: the higher, the earlier."""
@@ -342,8 +251,8 @@ class FormulaPlan(Plan):
             Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work)
         )
 
-    def _measured(self, variant: FormulaVariant, seed: int, collection: str) -> Iterator[MeasuredVariant]:
-        """Return the measured variant, if it is measured with this seed on this collection."""
+    def _measure(self, variant: FormulaVariant, seed: int, collection: str) -> None:
+        """Add the run of a variant, if it is measured with this seed on this collection."""
         if (seed and not variant.system) or not (variant.system or variant.ranking or variant.others):
             return
         names = self._without_network(variant)
@@ -354,43 +263,38 @@ class FormulaPlan(Plan):
             needs.append(self._context(variant, collection))
         if variant.system:
             needs.append(self._score(self.model(variant, seed), collection))
-        inputs = {
-            "ranking": variant.ranking,
-            "share": variant.share,
-            "others": variant.others,
-            "measures": self._measures(collection),
-            "depth": DEPTH,
-        }
-        which, mark = f"{variant.name}, seed {seed}, {collection}", self._mark(variant, seed, collection)
-        work = partial(self._evaluate, variant, seed, collection)
-        stage = Stage("evaluate", f"evaluate {which}", mark, inputs, tuple(needs), work)
-        yield MeasuredVariant(variant, seed, collection, self.stages.add(stage))
-
-    def _mark(self, variant: FormulaVariant, seed: int, collection: str) -> Path:
-        which = slug(f"{variant.name}, seed {seed}, {collection}")
-        return self.setting.out / self.experiment.name / "scores" / f"{which}.json"
+        self.measure(
+            *(variant.name, seed if variant.system else NO_SEED, self._judged[collection]),
+            self.setting.out
+            / self.experiment.name
+            / "scores"
+            / f"{slug(f'{variant.name}, seed {seed}, {collection}')}.run",
+            {"ranking": variant.ranking, "share": variant.share, "others": variant.others},
+            needs,
+            partial(self._search, variant, seed, collection),
+            train=self._train(self.model(variant, seed)) if variant.system else None,
+            kept=KEPT,
+        )
 
     def _without_network(self, variant: FormulaVariant) -> tuple[str, ...]:
         """Return the rankings without a network that a variant consists of, or is fused with."""
         alone = () if variant.system or not variant.ranking else (variant.ranking,)
         return (*alone, *variant.others)
 
-    def _evaluate(self, variant: FormulaVariant, seed: int, collection: str) -> Figures:
+    def _search(self, variant: FormulaVariant, seed: int, collection: str) -> tuple[Run, Figures]:
         loaded = FormulaCollection.load(self.path(collection))
-        others = [self._array(self._other(name, collection)) for name in self._without_network(variant)]
-        if any(each is None for each in others):
-            return {NOT_APPLICABLE: "the collection knows no LaTeX"}
+        others = [_beside(self._other(name, collection)) for name in self._without_network(variant)]
         fields: dict[str, FloatArray] = {}
         if variant.system:
             files = self.scores_path(self.model(variant, seed), collection).glob("*.npy")
             fields = {file.stem: _mapped(file) for file in files}
-        context = self._array(self._context(variant, collection)) if variant.share < 1 else None
+        context = _beside(self._context(variant, collection)) if variant.share < 1 else None
 
         def scored() -> Iterator[FloatArray]:
             """Return the scores of a topic at a time."""
             for row, topic in enumerate(loaded.topics):
                 among = loaded.ranked_for(topic)
-                parts = [each[row] for each in others if each is not None]
+                parts = [each[row] for each in others]
                 if variant.system:
                     found = fused({name: each[row] for name, each in fields.items()}, variant.ranking, among)
                     if context is not None:
@@ -399,111 +303,54 @@ class FormulaPlan(Plan):
                     parts.insert(0, found)
                 yield parts[0] if len(parts) == 1 else reciprocal_ranks(parts, among, DEPTH)
 
-        qrels = self._judged(loaded, collection)
-        run = Run.of(variant.name, ranked(loaded, scored()))
-        write_run(run, self._mark(variant, seed, collection).with_suffix(".run"), KEPT)
-        values = evaluate(run, qrels, measures(self._measures(collection))).values
-        return {"values": {measure: dict(each) for measure, each in values.items()}}
+        return Run.of(variant.name, ranked(loaded, scored())), {}
 
-    def _judged(self, collection: FormulaCollection, name: str) -> Qrels:
-        """Return the judgments of the topics that have a relevant formula."""
-        qrels = Qrels(collection.grades)
-        return qrels.with_relevant(NTCIR_RELEVANT) if name == NTCIR_NAME else qrels.with_relevant()
+    def _judged_test(self, name: str) -> JudgedTest:
+        """Return a collection as a test, with the judgments of the topics that have a relevant formula."""
+        is_ntcir = name == NTCIR_NAME
 
-    def _measures(self, collection: str) -> tuple[str, ...]:
-        return NTCIR_MEASURES if collection == NTCIR_NAME else self.experiment.measures
+        @cache
+        def qrels() -> Qrels:
+            known = Qrels(FormulaCollection.load(self.path(name)).grades)
+            return known.with_relevant(NTCIR_RELEVANT) if is_ntcir else known.with_relevant()
 
-    def _array(self, stage: Stage) -> FloatArray | None:
-        """Return the scores that a stage wrote beside its mark; `None` if it was not applicable."""
-        mark = stage.mark()
-        if mark is not None and NOT_APPLICABLE in mark.figures:
-            return None
-        return _mapped(stage.mark_path.with_suffix(".npy"))
+        return JudgedTest(name, NTCIR_MEASURES if is_ntcir else self.experiment.measures, qrels)
 
-    def markdown(self, folder: Path) -> str:
-        """Return a table for each prepared collection."""
-        lines = [
-            f"# {self.experiment.title}",
-            "",
-            f"{self.experiment.question} Published: {self.experiment.source}.",
-        ]
+    def tables(self) -> Iterator[tuple[str, str]]:
+        """Yield a table for each prepared collection."""
         for name in self.collections:
             if self._collection(name).mark() is not None:
-                lines += self._table(FormulaCollection.load(self.path(name)), name)
-        return "\n".join(lines) + "\n"
-
-    def _table(self, collection: FormulaCollection, name: str) -> Iterator[str]:
-        qrels = self._judged(collection, name)
-        measured = [each for each in self.measured if each.collection == name]
-        rows = [
-            MeasuredRow(
-                variant.name,
-                {
-                    each.seed: scores
-                    for each in measured
-                    if each.variant is variant and (scores := each.scores()) is not None
-                },
-                variant.published,
-                variant.known.get(name, {}),
-            )
-            for variant in self.variants
-        ]
-        yield from ("", f"## {name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas", "")
-        yield from comparison_table(
-            rows,
-            [str(measure) for measure in measures(self._measures(name))],
-            baselines=self.experiment.baselines,
-            floor=random_scores(qrels, measures(self._measures(name)), 0),
-            sets=collection.sets,
-        )
-        yield from (
-            "",
-            f"Rankings are fused by reciprocal ranks with the constant {RANK_OFFSET} (Cormack et al.).",
-        )
-        costs = list(self._costs(name))
-        if costs:
-            yield from ("", "### Training, indexing and search", "")
-            yield markdown_table(
-                [
-                    [
-                        "",
-                        "steps",
-                        "loss, first and last",
-                        "training (s)",
-                        "formulas indexed a second",
-                        "a query (ms)",
-                    ],
-                    *costs,
+                loaded, test = FormulaCollection.load(self.path(name)), self._judged[name]
+                qrels, chosen = test.qrels(), measures(test.measures)
+                rows = [
+                    MeasuredRow(
+                        each.name, self.scores(each.name, name), each.published, each.known.get(name, {})
+                    )
+                    for each in self.variants
                 ]
-            )
-            yield from (
-                "",
-                "Means over seeds by the clock, without reading and parsing; scores are computed in bulk, without an engine.",
-            )
-
-    def _costs(self, collection: str) -> Iterator[list[str]]:
-        """Yield the costs of every training, by the first variant that it serves: of learning, of encoding all candidates and of scoring them."""
-        shown: set[FormulaModel] = set()
-        for variant in (each for each in self.variants if each.system):
-            seeds = [m.seed for m in self.measured if m.variant is variant and m.collection == collection]
-            models = [self.model(variant, seed) for seed in seeds]
-            marks = [(self._train(each).mark(), self._score(each, collection).mark()) for each in models]
-            # A training of before has no figures.
-            done = [(t.figures, s.figures) for t, s in marks if t and s and "steps" in t.figures]
-            if done and not shown.intersection(models):
-                shown.update(models)
-                steps, seconds = (
-                    np.mean([t[name] for t, _ in done]) for name in ("steps", "training seconds")
+                lines = comparison_table(
+                    rows,
+                    list(map(str, chosen)),
+                    baselines=self.experiment.baselines,
+                    floor=random_scores(qrels, chosen, 0),
+                    sets=loaded.sets,
                 )
-                first, last = np.mean([t["losses"] for t, _ in done], axis=0)
-                speed = np.mean([s["formulas"] / max(s["indexing seconds"], 1e-9) for _, s in done])
-                query = np.mean([1000 * s["searching seconds"] / s["topics"] for _, s in done])
-                yield [variant.name, f"{steps:,.0f}", f"{first:.3f} to {last:.3f}", f"{seconds:.1f}", f"{speed:,.0f}", f"{query:.1f}"]  # fmt: skip
+                fusion = f"Rankings are fused by reciprocal ranks with the constant {RANK_OFFSET} (Cormack et al.)."
+                title = f"{name}: {len(qrels.grades)} topics, {len(loaded.candidates):,} formulas"
+                yield title, "\n".join([*lines, "", fusion])
 
 
 def _trees() -> dict[str, str]:
     """Return where trees come from, if it is not the default."""
     return {} if TREES.value == TREES.default else {"trees": TREES.value}
+
+
+def _beside(stage: Stage) -> FloatArray:
+    """Return the scores that a stage wrote beside its mark."""
+    path = stage.mark_path.with_suffix(".npy")
+    if not path.exists():
+        raise NotApplicableError("the collection knows no LaTeX")
+    return _mapped(path)
 
 
 def _mapped(path: Path) -> FloatArray:

@@ -1,31 +1,26 @@
-"""Scores every candidate of a collection for every topic with a system of formulas: all at once, on a GPU if there is one.
-
-The scores are those that an engine computes (a test compares them); they are computed in bulk because a table has many models.
-"""
+"""Scores every candidate of a collection for every topic with a system of formulas, in the exact engine of an index; and their fusions."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from mathamr.core.arrays import AnyArray, FloatArray
+from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.formulashard import FormulaTrees
+from mathamr.index.engines.engine import FieldReader, create_engine
+from mathamr.index.engines.entry import Entry, Payload
+from mathamr.posts.post import Formula
 from mathamr.search.fusion import RANK_OFFSET
-from mathamr.systems.formulagraph.batch import batch_of, whole
-from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem
-from mathamr.systems.ssemb.graphs import OperatorGraphs
-from mathamr.systems.ssemb.network import GraphNumbers
-from mathamr.systems.ssemb.system import STRUCTURE, SsembSystem
-from mathamr.systems.system import System
+from mathamr.systems.field import Field
+from mathamr.systems.formulagraph.system import ROWS, VIEW_OF
+from mathamr.systems.system import System, VisualFormula
+from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.setting import EXACT
 
 AT_A_TIME = 2048
 NEAREST = ROWS
@@ -34,157 +29,58 @@ NOT_FOUND = -np.inf
 """The score of a formula that a search has not found."""
 
 
-Room = Callable[[str, tuple[int, int]], FloatArray]
-"""Makes the matrix for the scores of a field, topics by candidates: in memory, or in a file."""
+def collection_scores(system: System, collection: FormulaCollection, folder: Path) -> dict[str, FloatArray]:
+    """Return scores by field, topics by candidates; each is a file of the folder, `FIELD.npy`.
 
-
-def _in_memory(field: str, shape: tuple[int, int]) -> FloatArray:
-    return np.zeros(shape, np.float32)
-
-
-@dataclass(slots=True)
-class ScoringCosts:
-    """Seconds by the clock: of encoding all candidates, and of everything that the queries need."""
-
-    indexing: float = 0.0
-    searching: float = 0.0
-
-    @contextmanager
-    def timed(self, what: Literal["indexing", "searching"], device: torch.device) -> Iterator[None]:
-        """Add the seconds of a block, the work of a GPU included."""
-        began = time.perf_counter()
-        yield
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-        setattr(self, what, getattr(self, what) + time.perf_counter() - began)
-
-
-def collection_scores(
-    system: System, collection: FormulaCollection, room: Room = _in_memory, costs: ScoringCosts | None = None
-) -> dict[str, FloatArray]:
-    """Return scores by field; `costs` receives the time they took."""
-    costs = costs or ScoringCosts()
-    if isinstance(system, FormulaGraphSystem):
-        return _of_nodes(system, collection, room, costs)
-    if isinstance(system, SsembSystem):
-        return {STRUCTURE: _of_structures(system, collection, room, costs)}
-    raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
-
-
-def _of_nodes(
-    system: FormulaGraphSystem, collection: FormulaCollection, room: Room, costs: ScoringCosts
-) -> dict[str, FloatArray]:
-    """Score a block of candidates at a time: the vectors of all nodes would not fit into memory.
-
-    In a search the candidates of a view are the formulas of the nearest nodes of each query node, as in the paper
-    (section 4); the others have no score. Of a judged pool every formula is scored.
+    In a search the candidates by nodes are the formulas of the nearest nodes of each query node, as in the paper (Amador and
+    Zanibbi, section 4); the others have no score. Of a judged pool every judged formula of a topic is scored.
     """
-    shard = collection.shard.renumbered(system.labels)
-    found: dict[str, FloatArray] = {}
-    for field, view in VIEW_OF.items():
-        candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
-        device = next(system.network.parameters()).device
-        with costs.timed("searching", device):
-            asked = [
-                _node_vectors(system, view, queries, np.array([topic]))[0] for topic in range(len(queries))
-            ]
-        near = [_NearestNodes() for _ in asked]
-        scores = room(field, (len(queries), len(candidates)))
-        for block in _blocks(len(candidates)):
-            with costs.timed("indexing", device):
-                vectors, starts = _node_vectors(system, view, candidates, block)
-            with costs.timed("searching", device):
-                for row, nodes, nearest in zip(scores, asked, near, strict=True):
-                    similar = vectors @ nodes.T
-                    row[block] = _maxsim(similar, starts)
-                    if not collection.among_judged:
-                        nearest.add(similar, starts, int(block[0]))
-        if not collection.among_judged:
-            for row, nearest in zip(scores, near, strict=True):
-                kept = nearest.formulas
-                best = row[kept].copy()
-                row[:] = NOT_FOUND
-                row[kept] = best
-        found[field] = scores
-    return found
-
-
-class _NearestNodes:
-    """The formulas of the nearest nodes of each node of a query, found block by block."""
-
-    def __init__(self) -> None:
-        self._similar: Tensor | None = None
-        self._formulas: Tensor | None = None
-
-    def add(self, similar: Tensor, starts: Tensor, first: int) -> None:
-        """Add the cosines of a block of formulas (nodes, query nodes); `first` is the number of its first formula."""
-        with torch.inference_mode():
-            owners = first + torch.repeat_interleave(
-                torch.arange(len(starts) - 1, device=similar.device), starts.diff().long()
-            )
-            formulas = owners[:, None].expand_as(similar)
-            if self._similar is not None and self._formulas is not None:
-                similar = torch.cat([self._similar, similar])
-                formulas = torch.cat([self._formulas, formulas])
-            self._similar, places = similar.topk(min(NEAREST, len(similar)), dim=0)
-            self._formulas = formulas.gather(0, places)
-
-    @property
-    def formulas(self) -> AnyArray:
-        """The numbers of the formulas."""
-        if self._formulas is None:
-            return np.zeros(0, np.int64)
-        return np.unique(self._formulas.cpu().numpy())
-
-
-def _blocks(count: int) -> Iterator[AnyArray]:
-    for begin in range(0, count, AT_A_TIME):
-        yield np.arange(begin, min(begin + AT_A_TIME, count))
-
-
-def _node_vectors(
-    system: FormulaGraphSystem, view: str, trees: FormulaTrees, chosen: AnyArray
-) -> tuple[Tensor, Tensor]:
-    """Return the vectors of all nodes of some trees, and where each tree begins."""
-    device = next(system.network.parameters()).device
-    system.network.eval()
-    with torch.inference_mode():
-        batch = batch_of(trees, chosen, whole(trees, chosen)).to(device)
-        return system.network(view, batch).float(), batch.starts
-
-
-def _maxsim(similar: Tensor, starts: Tensor) -> FloatArray:
-    """Return for candidates the sum over a query's nodes of their best cosine (Amador and Zanibbi, equation 4)."""
-    with torch.inference_mode():
-        lengths = starts.diff().long()
-        best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0)
-        return np.asarray(best.sum(1).cpu().numpy())
-
-
-def _of_structures(
-    system: SsembSystem, collection: FormulaCollection, room: Room, costs: ScoringCosts
-) -> FloatArray:
-    whole = collection.shard.opt
-    trees = collection.shard.renumbered(system.labels).opt
-    device = next(system.network.parameters()).device
-    system.network.eval()
-    cut = len(collection.candidates)
-
-    def vectors(chosen: AnyArray) -> Tensor:
-        graphs = OperatorGraphs.of_numbers(trees.chosen(chosen), whole.chosen(chosen).labels)
-        with torch.inference_mode():
-            found: Tensor = system.network(GraphNumbers.of(graphs, device)).float()
-        return found
-
-    with costs.timed("searching", device):
-        asked = vectors(np.arange(cut, len(trees)))
-    scores = room(STRUCTURE, (len(trees) - cut, cut))
-    for block in _blocks(cut):
-        with costs.timed("indexing", device):
-            found = vectors(block)
-        with costs.timed("searching", device):
-            scores[:, block] = (asked @ found.T).cpu().numpy()
+    cut, count = len(collection.candidates), len(collection.shard)
+    asked = list(system.encode_visuals(_visual(collection, number) for number in range(cut, count)))
+    fields = [
+        Field(name=name, of="visual", size=rows.vectors.shape[1], many=name in VIEW_OF)
+        for name, rows in next(iter(asked), {}).items()
+    ]
+    if not fields:
+        raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
+    scores: dict[str, FloatArray] = {}
+    with TemporaryDirectory(dir=folder) as place:
+        engine = create_engine(Path(place), fields, EXACT)
+        try:
+            for some in batches(range(cut), AT_A_TIME):
+                made = system.encode_visuals(_visual(collection, number) for number in some)
+                found = zip(some, made, strict=True)
+                engine.upsert("visual", [Entry(str(number), rows, Payload()) for number, rows in found])
+            for name in (field.name for field in fields):
+                scores[name] = np.lib.format.open_memmap(
+                    folder / f"{name}.npy", mode="w+", dtype=np.float32, shape=(len(asked), cut)
+                )
+                _score(engine[name], [rows.get(name) for rows in asked], collection, scores[name])
+        finally:
+            engine.close()
     return scores
+
+
+def _visual(collection: FormulaCollection, number: int) -> VisualFormula:
+    opt, slt = collection.shard.both(number)
+    return VisualFormula(key=str(number), formula=Formula(str(number), ""), opt=opt, slt=slt)
+
+
+def _score(
+    reader: FieldReader, queries: Sequence[Vectors | None], collection: FormulaCollection, scores: FloatArray
+) -> None:
+    """Write the sums over the rows of each query of their best cosine (Amador and Zanibbi, equation 4)."""
+    scores[:] = NOT_FOUND
+    for row, topic, query in zip(scores, collection.topics, queries, strict=True):
+        if query is None:
+            continue
+        if reader.field.many and not collection.among_judged:
+            near = reader.search_rows(query.vectors, NEAREST)
+            ids = list(dict.fromkeys(hit.id for hits in near for hit in hits))
+        else:
+            ids = [str(number) for number in collection.ranked_for(topic)]
+        for hit in reader.score(query.vectors, ids):
+            row[int(hit.id)] = hit.score * len(query.vectors)
 
 
 def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:

@@ -1,57 +1,34 @@
-"""`GraphPlan`: the stages of an experiment with graph networks: graphs, training, vectors, runs, measures."""
+"""`GraphPlan`: the stages of an experiment with graph networks: graphs, training, vectors, measured runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from mathamr.evaluation.baselines import run as run_baseline
-from mathamr.evaluation.runs import read_run, write_run
-from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.runs import Run
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.text.wording import wording_alone
-from mathamr_lab.experiments import retrieval, training, vectors
+from mathamr_lab.experiments import retrieval, thesistables, training, vectors
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
-from mathamr_lab.experiments.plan import Plan, RowRun
+from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, Plan
+from mathamr_lab.experiments.plots import draw
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
-from mathamr_lab.recipes.recipe import MODEL, TrainingSettings
+from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
 
 SHOWN = 120
 """The characters of a post that a list of results shows."""
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run that is measured: a variant with a seed (or a baseline, with none) on a test set."""
-
-    variant: Variant | None
-    baseline: str | None
-    seed: int
-    test: TestSet
-    train: Stage | None
-    index: Stage | None
-    run: Stage
-    evaluate: Stage
-
-    def scores(self) -> Scores | None:
-        """Return the scores, or `None` if the variant cannot do this task."""
-        mark = self.evaluate.mark()
-        if mark is None or "not applicable" in mark.figures:
-            return None
-        return Scores(str(mark.figures["name"]), mark.figures["values"], tuple(mark.figures["missing"]))
-
-
 class GraphPlan(Plan):
-    """The stages of an experiment with graph networks; `measured` lists their results."""
+    """The stages of an experiment with graph networks."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
-        self.measured: list[Measured] = []
         self.materials = Materials(setting, self.stages)
         # Stages run seed by seed, so that all variants can be compared early.
         for seed in range(setting.seeds):
@@ -59,18 +36,16 @@ class GraphPlan(Plan):
                 if setting.wants(variant.name):
                     self._variant(variant, seed)
         for name in setting.baselines:
-            self._baseline(name)
+            for test in setting.tests:
+                self.measure(
+                    *(name, NO_SEED, JudgedTest.of(test)),
+                    setting.out / "runs" / "baselines" / name / f"{test.name}.run",
+                    {"baseline": name},
+                    (self.materials.corpus(),),
+                    partial(self._search_baseline, name, test),
+                )
 
-    def row_runs(self) -> Iterator[RowRun]:
-        """Yield the runs of variants and baselines that are done."""
-        for each in self.measured:
-            name = each.baseline if each.variant is None else each.variant.name
-            path = each.run.mark_path.with_suffix(".run")
-            if each.run.mark() is not None and path.exists():
-                seed = -1 if each.variant is None else each.seed
-                yield RowRun(str(name), seed, each.test.name, path, each.test.qrels.grades)
-
-    def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
+    def texts(self, _test: str, items: Collection[str]) -> dict[str, str]:
         """Return the first words of posts, or the LaTeX of the first formula of each visual class."""
         found: dict[str, str] = {}
         for post in self.setting.collection.posts():
@@ -83,14 +58,23 @@ class GraphPlan(Plan):
 
     def markdown(self, folder: Path) -> str:
         """Return the tables in the thesis's form; the pictures go into the folder."""
-        from mathamr_lab.experiments.findings import findings
-        from mathamr_lab.experiments.plots import draw
-        from mathamr_lab.experiments.thesistables import markdown
+        marks = {stage.name: stage.mark() for stage in self.stages if stage.kind == "graphs"}
+        corpus = marks["graphs of the posts"]
+        pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
+        found = {self._index_folder(each, 0): each.name for each in reversed(self.setting.graphs.variants)}
+        models = [(name, index) for index, name in reversed(found.items())]
+        return thesistables.markdown(
+            self.setting,
+            self.measured,
+            {**(corpus.figures if corpus else {}), "pairs": min(pairs, default=0)},
+            draw(self.setting.tests, models, folder),
+        )
 
-        return markdown(findings(self), draw(self, folder))
+    def tables(self) -> Iterator[tuple[str, str]]:
+        """Yield nothing: `markdown` writes them in the thesis's form."""
+        return iter(())
 
-    def index_folder(self, variant: Variant, seed: int) -> Path:
-        """Return the folder of the vectors of a variant's model."""
+    def _index_folder(self, variant: Variant, seed: int) -> Path:
         return self.setting.out / "index" / self._model_path(variant, seed)
 
     def _model_path(self, variant: Variant, seed: int) -> Path:
@@ -105,26 +89,20 @@ class GraphPlan(Plan):
         model, configuration = setting.scale.configurations(variant.changes, seed)
         changes = tuple(f"graph.{each}" for each in setting.scale.settings(variant.changes, seed))
         work = partial(
-            training.train_graphs,
-            self.materials.shard(variant.graphs),
+            training.train_system,
+            "mathamrplus",
+            TrainingSources(path=self.materials.shard(variant.graphs)),
             TrainingSettings(config=setting.scale.config, changes=changes),
             folder,
             setting.device,
         )
-        return self.stages.add(
-            Stage(
-                "train",
-                f"train {path}",
-                folder / "done.json",
-                {"model": model, "training": configuration},
-                (self.materials.pairs(variant.graphs),),
-                work,
-            )
-        )
+        inputs = {"model": model, "training": configuration}
+        needs = (self.materials.pairs(variant.graphs),)
+        return self.stages.add(Stage("train", f"train {path}", folder / "done.json", inputs, needs, work))
 
     def _index(self, variant: Variant, seed: int) -> Stage:
         setting = self.setting
-        path = self._model_path(variant, seed)
+        path, folder = self._model_path(variant, seed), self._index_folder(variant, seed)
 
         def work() -> Figures:
             corpus = vectors.Corpus(
@@ -133,18 +111,13 @@ class GraphPlan(Plan):
                 posts=self.materials.store,
                 topics=self.materials.topics,
             )
-            return vectors.encode_all(
-                setting.out / "models" / path / MODEL,
-                corpus,
-                setting.out / "index" / path,
-                setting.device,
-            )
+            return vectors.encode_all(setting.out / "models" / path / MODEL, corpus, folder, setting.device)
 
         return self.stages.add(
             Stage(
                 "index",
                 f"index {path}",
-                setting.out / "index" / path / "done.json",
+                folder / "done.json",
                 {"naming": vectors.NAMING},
                 (
                     self._train(variant, seed),
@@ -156,12 +129,11 @@ class GraphPlan(Plan):
         )
 
     def _engine(self, variant: Variant, seed: int) -> Stage:
-        path = self._model_path(variant, seed)
-        index, name = self.setting.out / "index" / path, self.setting.engine
+        index, name = self._index_folder(variant, seed), self.setting.engine
         return self.stages.add(
             Stage(
                 "index",
-                f"index {path} in the engine {name}",
+                f"index {self._model_path(variant, seed)} in the engine {name}",
                 index / f"{name}.json",
                 {"engine": name, "options": vectors.OPTIONS.get(name, {})},
                 (self._index(variant, seed),),
@@ -170,93 +142,33 @@ class GraphPlan(Plan):
         )
 
     def _variant(self, variant: Variant, seed: int) -> None:
-        strategy = variant.strategy
-        path = self._model_path(variant, seed)
-        train, index = self._train(variant, seed), self._index(variant, seed)
-        needs = (index,) if self.setting.engine == EXACT else (index, self._engine(variant, seed))
+        engine, index = self.setting.engine, self._index(variant, seed)
+        needs = (index,) if engine == EXACT else (index, self._engine(variant, seed))
+        inside = "" if engine == EXACT else f"-in-{engine}"
         for test in self.setting.tests:
             # Formulas have one vector each, so the ranking of posts does not matter to them.
-            ranking = strategy if test.task == "answers" else Strategy()
-            inside = "" if self.setting.engine == EXACT else f"-in-{self.setting.engine}"
-            name = f"{path}/{ranking.name}{inside}/{test.name}"
-            run_path = self.setting.out / "runs" / f"{name}.run"
-            run = self.stages.add(
-                Stage(
-                    "run",
-                    f"run {name}",
-                    run_path.with_suffix(".json"),
-                    {"strategy": ranking.name, "engine": self.setting.engine, "topics": test.digest},
-                    needs,
-                    partial(self._search, test, ranking, index, self.setting.out / "index" / path, run_path),
-                )
+            ranking = variant.strategy if test.task == "answers" else Strategy()
+            path = self._model_path(variant, seed) / f"{ranking.name}{inside}" / f"{test.name}.run"
+            self.measure(
+                *(variant.name, seed, JudgedTest.of(test)),
+                self.setting.out / "runs" / path,
+                {"strategy": ranking.name, "engine": engine},
+                needs,
+                partial(self._search, test, ranking, index),
+                train=self._train(variant, seed),
             )
-            self._measure(variant, None, seed, test, train, index, run, run_path)
 
-    def _search(self, test: TestSet, strategy: Strategy, encoded: Stage, index: Path, path: Path) -> Figures:
-        catalogue, engine = self.materials.catalogue(), self.setting.engine
-        try:
-            found = retrieval.search(test, strategy, MathAMRPlusSystem, index, engine, catalogue, path)
-        except retrieval.NotApplicableError as error:
-            return {"not applicable": str(error)}
-        mark = encoded.mark()
+    def _search(self, test: TestSet, strategy: Strategy, index: Stage) -> tuple[Run, Figures]:
+        catalogue, folder = self.materials.catalogue(), index.mark_path.parent
+        run, found = retrieval.search(
+            test, strategy, MathAMRPlusSystem, folder, self.setting.engine, catalogue
+        )
+        mark = index.mark()
         made = {} if mark is None else mark.figures
         for name, kept in (("vectors", "rows"), ("index bytes", "bytes")):
             found[name] = sum(made.get(kept, {}).get(field, 0) for field in found["fields"])
-        return found
+        return run, found
 
-    def _baseline(self, name: str) -> None:
-        for test in self.setting.tests:
-            path = self.setting.out / "runs" / "baselines" / name / f"{test.name}.run"
-
-            def work(test: TestSet = test, path: Path = path) -> Figures:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                searched = filter(self.setting.collection.searches, self.setting.collection.posts())
-                found = run_baseline(name, searched, test.topics, test.task)
-                write_run(found, path, test.depth)
-                return {"topics": len(test.topics)}
-
-            stage = Stage(
-                "run",
-                f"run {name}/{test.name}",
-                path.with_suffix(".json"),
-                {"baseline": name, "topics": test.digest},
-                (self.materials.corpus(),),
-                work,
-            )
-            self._measure(None, name, 0, test, None, None, self.stages.add(stage), path)
-
-    def _measure(
-        self,
-        variant: Variant | None,
-        baseline: str | None,
-        seed: int,
-        test: TestSet,
-        train: Stage | None,
-        index: Stage | None,
-        run: Stage,
-        run_path: Path,
-    ) -> None:
-        path = run_path.with_suffix(".scores.json")
-        stage = Stage(
-            "evaluate",
-            run.name.replace("run", "evaluate", 1),
-            path,
-            {"qrels": test.digest, "measures": [str(measure) for measure in test.measures]},
-            (run,),
-            partial(_evaluated, run, run_path, test),
-        )
-        self.measured.append(
-            Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))
-        )
-
-
-def _evaluated(run: Stage, path: Path, test: TestSet) -> Figures:
-    mark = run.mark()
-    if mark is not None and "not applicable" in mark.figures:
-        return {"not applicable": mark.figures["not applicable"]}
-    scores = evaluate(read_run(path), test.qrels, test.measures)
-    return {
-        "name": scores.run,
-        "values": {measure: dict(values) for measure, values in scores.values.items()},
-        "missing": list(scores.missing),
-    }
+    def _search_baseline(self, name: str, test: TestSet) -> tuple[Run, Figures]:
+        searched = filter(self.setting.collection.searches, self.setting.collection.posts())
+        return run_baseline(name, searched, test.topics, test.task), {"topics": len(test.topics)}

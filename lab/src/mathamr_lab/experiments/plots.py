@@ -12,7 +12,7 @@ from mathamr.search.fragment import Fragment
 from mathamr.search.heatmap import save_heatmap
 from mathamr.systems.mathamrplus.system import PARTS
 from mathamr.systems.vectors import Vectors
-from mathamr_lab.experiments.graphplan import GraphPlan
+from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.vectors import TOPICS
 
@@ -21,14 +21,15 @@ READABLE = range(3, 31)
 """The numbers of virtual nodes that a heatmap shows well."""
 
 
-def draw(plan: GraphPlan, folder: Path) -> list[str]:
-    """Draw the cosines between the virtual nodes of a topic and of its best answer; return the names of the files."""
-    found = {plan.index_folder(variant, 0): variant for variant in reversed(plan.setting.graphs.variants)}
-    models = [(variant.name, index) for index, variant in found.items() if (index / TOPICS).exists()]
-    models = models[::-1][:MOST_PICTURES]
-    pair = _pair(plan, models[0][1]) if models else None
+def draw(tests: Sequence[TestSet], models: Sequence[tuple[str, Path]], folder: Path) -> list[str]:
+    """Draw the cosines between the virtual nodes of a topic and of its best answer, for the first models; return the names of the files.
+
+    A model is given by the name of its variant and the folder of its vectors; one without vectors yet is left out.
+    """
+    known = [(name, index) for name, index in models if (index / TOPICS).exists()][:MOST_PICTURES]
+    pair = _pair(tests, known[0][1]) if known else None
     names = []
-    for name, index in models if pair is not None else ():
+    for name, index in known if pair is not None else ():
         topic, answer = pair or ("", "")
         query, post = _parts(index / TOPICS, [topic]), _parts(index / EXACT, [answer])
         if topic in query and answer in post:
@@ -60,9 +61,9 @@ def _named(vectors: Vectors) -> Iterator[AlignedPart]:
         yield AlignedPart(LEVEL_NAMES[level], name, (Fragment("text", name),))
 
 
-def _pair(plan: GraphPlan, index: Path) -> tuple[str, str] | None:
+def _pair(tests: Sequence[TestSet], index: Path) -> tuple[str, str] | None:
     """Choose the (topic, answer) to show: the first topic with an answer of the best grade, both of a readable size."""
-    test = next(test for test in plan.setting.tests if test.task == "answers")
+    test = next(test for test in tests if test.task == "answers")
     topics = _parts(index / TOPICS, [test.key(topic) for topic in test.topics])
     posts = _parts(index / EXACT, [item for grades in test.qrels.grades.values() for item in grades])
     pairs = [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NoReturn, cast
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.runs import Run, write_run
+from mathamr.evaluation.runs import Run
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
@@ -25,19 +25,18 @@ from mathamr.systems.system import System
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy
 from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.plan import NotApplicableError
 from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
 from mathamr_lab.experiments.visualtable import VisualTable
 
 
-class NotApplicableError(MathAMRError):
-    """A variant cannot do the task, such as searching for formulas in graphs without any."""
-
-
 class Searcher:
     """Ranks the candidates of a test set for its topics, with the classes of `search/`."""
 
-    def __init__(self, test: TestSet, ranking: Ranking, exact: bool, engine: Engine, topics: Engine) -> None:
+    def __init__(
+        self, test: TestSet, ranking: Ranking, engine: Engine, topics: Engine, *, exact: bool
+    ) -> None:
         self._test, self._ranking, self._engine = test, ranking, engine
         self._demand = SearchOptions(test.depth, exact=exact)
         self._queries = StoredQueries(topics)
@@ -72,21 +71,19 @@ def search(
     index: Path,
     engine: str,
     catalogue: CorpusCatalogue,
-    path: Path,
-) -> Figures:
-    """Rank for every topic in one engine of a model's index, and write the run.
+) -> tuple[Run, Figures]:
+    """Rank for every topic in one engine of a model's index.
 
     The speed is the processor time of searching alone, one topic after the other: other work on the
     machine does not count, and the times of several threads are added.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     opened, topics = open_engine(index / engine, read_only=True), open_engine(index / TOPICS, read_only=True)
     try:
         ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
         if not all(opened[name].count() for name in fields_of(ranking)):
             raise NotApplicableError(f"the graphs have no {test.task} to find")
         visuals = catalogue.visuals
-        searcher = Searcher(test, ranking, strategy.exact, opened, topics)
+        searcher = Searcher(test, ranking, opened, topics, exact=strategy.exact)
         queries = [searcher.asked(topic) for topic in test.topics]
         for first in queries[:1]:
             if first is not None:
@@ -102,8 +99,7 @@ def search(
     rankings = {topic.id: hits for topic, hits in zip(test.topics, found, strict=True) if hits}
     if not rankings:
         raise NotApplicableError("no topic's formula is in its graph")
-    write_run(Run.of(strategy.name, rankings), path)
-    return {
+    return Run.of(strategy.name, rankings), {
         "topics": len(test.topics),
         "without hits": len(test.topics) - len(rankings),
         "queries a second": len(queries) / max(seconds, 1e-9),
@@ -123,7 +119,7 @@ def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: 
 class _NoWords:
     """What an experiment on stored vectors has instead of a lexical index: no trees, and an error for anything else."""
 
-    def trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
+    def trees(self, _visuals: Sequence[str]) -> dict[str, Trees]:
         """Return nothing: experiments compare vectors, not trees."""
         return {}
 

@@ -1,9 +1,9 @@
-"""Tables of experiments: means and deviations over seeds with intervals over topics, tests, and published figures."""
+"""Tables of experiments, all by one writer: means and deviations over seeds with intervals over topics, tests, and published figures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,10 +12,27 @@ from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, bootstrap_interval
 from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.experiment import FULL
-from mathamr_lab.experiments.seedsummary import summarise
 
 MARKS = ("*", "†", "‡")
 """Marks of a significant difference from the first, the second and the third baseline."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over seeds: its mean and its sample standard deviation."""
+
+    mean: float
+    deviation: float
+    seeds: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Return the spread of one value a seed."""
+        deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+        return cls(float(np.mean(values)), deviation, len(values))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.deviation:.3f}" if self.seeds > 1 else f"{self.mean:.3f}"
 
 
 @dataclass(frozen=True)
@@ -24,7 +41,7 @@ class MeasuredRow:
 
     name: str
     seeds: Mapping[int, Scores]
-    published: Mapping[str, float] = field(default_factory=dict)
+    published: Mapping[str, float | str] = field(default_factory=dict)
     known: Mapping[str, float] = field(default_factory=dict)
 
     def averaged(self, seeds: Collection[int] = ()) -> Scores:
@@ -38,24 +55,15 @@ class MeasuredRow:
         }
         return Scores(self.name, values)
 
-    def spread(self, measure: str, topics: Sequence[str] | None = None) -> str:
+    def spread(self, measure: str, topics: Collection[str] | None = None) -> Spread:
         """Return the mean over some topics or all, and its deviation over seeds."""
-        chosen = {
-            seed: each
-            if topics is None
-            else Scores(
-                each.run,
-                {
-                    measure: {
-                        topic: each.values[measure][topic]
-                        for topic in topics
-                        if topic in each.values[measure]
-                    }
-                },
-            )
-            for seed, each in self.seeds.items()
-        }
-        return str(summarise(chosen).spreads[measure])
+        return Spread.of([_mean(each, measure, topics) for each in self.seeds.values()])
+
+    @property
+    def best_seed(self) -> int:
+        """The seed with the highest mean of the first measure; among equally good ones the smallest."""
+        first = next(iter(self.seeds.values())).measures[0]
+        return min(self.seeds, key=lambda seed: (-self.seeds[seed].mean(first), seed))
 
 
 def comparison_table(
@@ -63,42 +71,48 @@ def comparison_table(
     measures: Sequence[str],
     *,
     baselines: Sequence[str] = (),
+    baseline_of: Mapping[str, str] | None = None,
     floor: Scores | None = None,
     sets: Mapping[str, Sequence[str]] | None = None,
     list_tests: bool = False,
+    source: str = "paper",
     searched: str = FULL,
 ) -> Iterator[str]:
     """Return Markdown: a line per row, followed by how it was measured; rows without scores are left out.
 
-    `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the tests against the
-    first baseline. `searched` is what the published figures were measured on.
+    Every row is tested against all `baselines`; with `baseline_of` against its own alone, and the correction counts all
+    tests of the table. `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the
+    tests. `source` has the published figures, and `searched` is what they were measured on.
     """
     found = [row for row in rows if row.seeds or row.known]
     averaged = {row.name: row.averaged() for row in found if row.seeds}
-    against = [name for name in baselines if name in averaged]
+    against = [name for name in dict.fromkeys((baseline_of or {}).values()) or baselines if name in averaged]
     # A table of a paper is corrected for the paper's own comparisons: other rows and measures are not tested.
     of_paper = {row.name for row in found if row.published} or set(averaged)
     # Rows that lack a seed are compared over the seeds that all trained rows have.
     common = set.intersection(*([set(row.seeds) for row in found if len(row.seeds) > 1] or [set()]))
     tested = {row.name: row.averaged(common) for row in found if row.seeds}
     published = [name for name in measures if any(name in row.published for row in found)]
-    comparisons = [
-        compare(
-            [each for row, each in tested.items() if row in of_paper or row == name],
-            name,
-            published or measures,
+
+    def chosen(name: str) -> list[Scores]:
+        named = (
+            of_paper if baseline_of is None else {row for row, base in baseline_of.items() if base == name}
         )
-        for name in against
-    ]
+        return [each for row, each in tested.items() if row in named or row == name]
+
+    asked = (published if baseline_of is None else []) or measures
+    comparisons = [compare(chosen(name), name, asked) for name in against]
+    if baseline_of is not None:
+        comparisons = _corrected_together(comparisons)
     sets = sets or {}
     heads = [
         *measures,
         *(f"{measures[0]} of {name}" for name in sets),
-        *(published_head("paper", name, searched) for name in published),
+        *(published_head(source, name, searched) for name in published),
     ]
     cells = [["", *heads]]
     if floor is not None:
-        of_sets = (_mean(floor, measures[0], topics) for topics in sets.values())
+        of_sets = (_figure(_mean(floor, measures[0], topics)) for topics in sets.values())
         cells.append(
             [floor.run, *(_figure(floor.mean(name)) for name in measures), *of_sets, *[""] * len(published)]
         )
@@ -107,7 +121,7 @@ def comparison_table(
         if row.seeds:
             fewer = f", {len(row.seeds)} of {most} seeds" if 1 < len(row.seeds) < most else ""
             figures = [_measured(row, averaged[row.name], name, comparisons) for name in measures]
-            figures += [row.spread(measures[0], topics) for topics in sets.values()]
+            figures += [str(row.spread(measures[0], topics)) for topics in sets.values()]
         else:
             fewer, figures = "", [_figure(row.known.get(name)) for name in measures] + [""] * len(sets)
         cells.append([row.name + fewer, *figures, *(_figure(row.published.get(name)) for name in published)])
@@ -116,13 +130,21 @@ def comparison_table(
     notes = [f"{topics} topics", f"mean ± standard deviation over {most} seeds" if most > 1 else "one seed"]
     notes.append("in brackets the 95 % bootstrap interval over topics")
     notes += [
-        f"{mark} differs from {name} ({comparison.tests} paired t-tests by topic, Bonferroni corrected, p < {LEVEL})"
+        f"{mark} differs from {name} ({comparison.differences[0].tests} paired t-tests by topic, Bonferroni corrected, p < {LEVEL})"
         for mark, name, comparison in zip(MARKS, against, comparisons, strict=False)
         if comparison.tests
     ]
     yield from ("", "; ".join(notes) + ".")
-    if list_tests and comparisons and comparisons[0].tests:
-        yield from ("", difference_table(comparisons[0].differences, f"against {comparisons[0].baseline}"))
+    if list_tests and any(each.tests for each in comparisons):
+        yield from ("", difference_table([each for each in comparisons if each.tests]))
+
+
+def _corrected_together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    tests = sum(each.tests for each in comparisons)
+    return [
+        replace(each, differences=tuple(replace(one, tests=tests) for one in each.differences))
+        for each in comparisons
+    ]
 
 
 def published_head(source: str, name: str, searched: str = FULL) -> str:
@@ -130,22 +152,22 @@ def published_head(source: str, name: str, searched: str = FULL) -> str:
     return f"{source} {name} ({searched})"
 
 
-def difference_table(
-    differences: Sequence[Difference], head: str, named: Callable[[str], str] = lambda name: name
-) -> str:
-    """List tests against a baseline: the difference, its interval, and p before and after the correction."""
-    cells = [[head, "measure", "difference", f"{1 - LEVEL:.0%} interval", "p", f"p × {len(differences)}"]]
-    for each in differences:
-        test = each.test
-        interval = "–" if test.low is None else f"[{test.low:+.3f}, {test.high:+.3f}]"
-        corrected = shown_p(each.corrected) + each.stars
-        cells.append(
-            [
-                *(named(each.run), each.measure, f"{test.difference:+.3f}"),
-                *(interval, shown_p(test.p_value), corrected),
-            ]
-        )
-    return markdown_table(cells, 2)
+def difference_table(comparisons: Sequence[Comparison]) -> str:
+    """List tests against baselines: the difference, its interval, and p before and after the correction."""
+    tests = comparisons[0].differences[0].tests
+    cells = [["", "against", "measure", "difference", f"{1 - LEVEL:.0%} interval", "p", f"p × {tests}"]]
+    cells += [_test(each, str(one.baseline)) for one in comparisons for each in one.differences]
+    return markdown_table(cells, 3)
+
+
+def _test(difference: Difference, baseline: str) -> list[str]:
+    test = difference.test
+    interval = "–" if test.low is None else f"[{test.low:+.3f}, {test.high:+.3f}]"
+    corrected = shown_p(difference.corrected) + difference.stars
+    return [
+        *(difference.run, baseline, difference.measure, f"{test.difference:+.3f}"),
+        *(interval, shown_p(test.p_value), corrected),
+    ]
 
 
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
@@ -164,11 +186,10 @@ def _measured(row: MeasuredRow, averaged: Scores, measure: str, comparisons: Seq
     return f"{row.spread(measure)}{marks}{shown}"
 
 
-def _mean(scores: Scores, measure: str, topics: Sequence[str]) -> str:
-    return _figure(
-        float(np.mean([scores.values[measure][each] for each in topics if each in scores.values[measure]]))
-    )
+def _mean(scores: Scores, measure: str, topics: Collection[str] | None) -> float:
+    values = scores.values[measure]
+    return float(np.mean([value for topic, value in values.items() if topics is None or topic in topics]))
 
 
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+def _figure(value: float | str | None) -> str:
+    return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)

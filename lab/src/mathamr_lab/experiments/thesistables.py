@@ -1,16 +1,25 @@
-"""An experiment's findings as Markdown, in the form of the thesis's tables with its figures beside ours."""
+"""The results of graph networks as Markdown: the thesis's tables of best seeds, of means and of costs, with its figures beside ours."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from mathamr.evaluation.significance import LEVEL
-from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published
-from mathamr_lab.experiments.findings import Findings, TestFindings
-from mathamr_lab.experiments.seedsummary import Spread
+from mathamr.evaluation.randomorder import random_scores
+from mathamr.evaluation.scores import Scores
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr_lab.experiments.collection import TestSet
+from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.plan import NO_SEED, MeasuredRun
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.tables import difference_table, markdown_table, published_head
+from mathamr_lab.experiments.stage import Figures
+from mathamr_lab.experiments.tables import (
+    MeasuredRow,
+    Spread,
+    comparison_table,
+    markdown_table,
+    published_head,
+)
 
 COLUMNS: dict[Column, tuple[str, str]] = {
     "seconds": ("Time/epoch (s)", ".1f"),
@@ -23,24 +32,28 @@ COLUMNS: dict[Column, tuple[str, str]] = {
     "formula rate": ("Formula queries/s", ".1f"),
 }
 """Costs: the head of each column, and how its figures are written."""
+_OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
+"""Costs of the training, which reads other posts than are searched."""
 
 
-def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
-    """Return the complete report."""
-    experiment = findings.setting.graphs
+def markdown(
+    setting: ExperimentSetting, measured: Sequence[MeasuredRun], data: Figures, pictures: Sequence[str] = ()
+) -> str:
+    """Return the report on what is measured so far; `data` counts the posts and pairs."""
+    experiment = setting.graphs
     parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
-    parts.append("```\n" + command(findings.setting) + "\n```")
-    parts.append(_data(findings))
-    for test in findings.tests:
-        parts += _test_parts(findings, test)
-    parts += ["## Costs", _costs(findings), _cost_note(experiment)]
+    parts.append("```\n" + command(setting) + "\n```")
+    parts.append(_data(setting, data))
+    for test in setting.tests:
+        parts += _test(experiment, test, [each for each in measured if each.test.name == test.name])
+    parts += ["## Costs", _costs(setting, measured), _cost_note(experiment)]
     if pictures:
         parts += ["## Pictures", *(f"![{name}]({name})" for name in pictures)]
     return "\n\n".join(parts) + "\n"
 
 
 def command(setting: ExperimentSetting) -> str:
-    """Return the command that reproduces these findings."""
+    """Return the command that reproduces these results."""
     words = ["mathamr", "experiment", setting.graphs.name, *setting.collection.options]
     words += ["--scale", setting.scale.name]
     for change in setting.changes:
@@ -59,131 +72,174 @@ def command(setting: ExperimentSetting) -> str:
     return shlex.join([*words, "--out", str(setting.out)])
 
 
-def _data(findings: Findings) -> str:
-    setting, corpus = findings.setting, findings.corpus
+def _data(setting: ExperimentSetting, data: Figures) -> str:
     changed = f", with {', '.join(setting.scale.changes)}" if setting.scale.changes else ""
-    further = f", {corpus['further']:,} further posts included" if corpus.get("further") else ""
+    further = f", {data['further']:,} further posts included" if data.get("further") else ""
     return (
-        f"{corpus.get('posts', 0):,} posts, {corpus.get('answers', 0):,} of them answers; {findings.pairs:,} pairs of"
-        f" question and answer to train and validate on{further}; configuration `{setting.scale.config}`{changed};"
-        f" {findings.seeds} seed{'s' if findings.seeds != 1 else ''}."
+        f"{data.get('posts', 0):,} posts, {data.get('answers', 0):,} of them answers; {data.get('pairs', 0):,} pairs of"
+        f" question and answer to train and validate on{further}; configuration `{setting.scale.config}`{changed}."
     )
 
 
-def _test_parts(findings: Findings, test: TestFindings) -> Iterator[str]:
-    experiment = findings.setting.graphs
+def _test(experiment: GraphExperiment, test: TestSet, measured: Sequence[MeasuredRun]) -> Iterator[str]:
     best, means, _ = experiment.tables
-    is_thesis = test.test.task == "answers" and not test.test.is_known_items
-    what = "formulas" if test.test.task == "formulas" else "answers"
-    yield f"## {test.test.name}: {len(test.test.topics)} topics, {what}"
-    if test.test.left_out:
-        yield f"{test.test.left_out} judged topics without a relevant item are left out."
+    is_thesis = test.task == "answers" and not test.is_known_items
+    yield f"## {test.name}: {len(test.topics)} topics, {test.task}"
+    if test.left_out:
+        yield f"{test.left_out} judged topics without a relevant item are left out."
+    found = {variant.name: _scores(measured, variant.name) for variant in experiment.variants}
+    # Among the judged items alone every known item comes first, so that floor is meaningless.
+    floor = None if test.is_known_items else random_scores(test.qrels, test.measures, 0)
+    names = dict.fromkeys(each.row for each in measured if each.seed == NO_SEED)
+    baselines = [MeasuredRow(name, _scores(measured, name)) for name in names]
+    shown = _shown(experiment, test)
+
+    def table(rows: Sequence[MeasuredRow]) -> str:
+        pairs = {each.title: each.baseline for each in experiment.variants if each.baseline}
+        titles = {each.name: each.title for each in experiment.variants}
+        lines = comparison_table(
+            [*rows, *baselines],
+            shown,
+            baseline_of={row: titles[base] for row, base in pairs.items()},
+            floor=floor,
+            list_tests=True,
+            source="thesis",
+            searched=experiment.searched,
+        )
+        return "\n".join(lines)
+
+    chosen = best_seeds(experiment.variants, found)
     yield f"### Best seed{f' (thesis, Table {best})' if best and is_thesis else ''}"
-    yield _best(experiment, test, is_thesis)
-    cited = [system for system in experiment.systems if system.task == test.test.task]
-    if cited and not test.test.is_known_items:
+    yield table(
+        [
+            MeasuredRow(
+                each.title, {seed: found[each.name][seed]}, _best(each.published) if is_thesis else {}
+            )
+            for each in experiment.variants
+            if (seed := chosen.get(each.name)) is not None
+        ]
+    )
+    yield f"Best seeds: {', '.join(f'{name} {seed}' for name, seed in chosen.items())}."
+    cited = [system for system in experiment.systems if system.task == test.task]
+    if cited and not test.is_known_items:
         yield "Systems that the thesis cites, on ARQMath-3:"
-        yield _cited(cited, test.measures)
-    if test.differences:
-        yield (
-            f"† baseline. * p < {LEVEL} after Bonferroni's correction for {len(test.differences)} two-tailed paired"
-            " t-tests over topics, best seed against best seed."
+        yield _cited(cited, shown)
+    if any(len(scores) > 1 for scores in found.values()):
+        yield f"### All seeds{f' (thesis, Table {means})' if means and is_thesis else ''}"
+        yield table(
+            [
+                MeasuredRow(each.title, found[each.name], _spreads(each.published) if is_thesis else {})
+                for each in experiment.variants
+            ]
         )
-    if findings.seeds > 1:
-        yield f"### Mean ± standard deviation over {findings.seeds} seeds" + (
-            f" (thesis, Table {means})" if means and is_thesis else ""
-        )
-        yield _means(experiment, test, is_thesis)
-    if test.differences:
-        yield "### Tests"
-        yield difference_table(test.differences, "", lambda name: ", ".join(experiment.variant(name).cells))
 
 
-def _best(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    has_thesis = is_thesis and any(row.variant.published.best for row in test.rows)
-    rows = [_head(experiment, test, has_thesis, "seed")]
-    baselines = {row.variant.baseline for row in test.rows}
-    for row in test.rows:
-        cells = [*row.variant.cells]
-        cells[0] += " †" if row.variant.name in baselines else ""
-        found = row.summary
-        if found is None:
-            cells += ["–"] * (len(test.measures) + 1)
-        else:
-            stars = {name: test.stars(row.variant.name, name) for name in test.measures}
-            cells += [f"{found.best.mean(name):.3f}{stars[name]}" for name in test.measures]
-            cells.append(str(found.best_seed))
-        rows.append(cells + [_published(row.variant.published, name) for name in test.measures if has_thesis])
-    for scores in test.references:
-        cells = [scores.run, *[""] * (len(experiment.heads) - 1)]
-        cells += [f"{scores.mean(name):.3f}" for name in test.measures]
-        rows.append(cells + [""] * (len(rows[0]) - len(cells)))
-    return markdown_table(rows, len(experiment.heads))
+def _scores(measured: Sequence[MeasuredRun], row: str) -> dict[int, Scores]:
+    return {
+        each.seed: scores for each in measured if each.row == row and (scores := each.scores()) is not None
+    }
 
 
-def _head(experiment: GraphExperiment, test: TestFindings, has_thesis: bool, *further: str) -> list[str]:
-    thesis = [published_head("thesis", name, experiment.searched) for name in test.measures if has_thesis]
-    return [*experiment.heads, *test.measures, *further, *thesis]
+def best_seeds(variants: Sequence[Variant], found: Mapping[str, Mapping[int, Scores]]) -> dict[str, int]:
+    """Return the best seed of every measured variant; rankings of one model have one: that of the baseline, otherwise of the first row."""
+    leads: dict[tuple[GraphConfiguration, tuple[str, ...]], int] = {}
+    for variant in sorted(variants, key=lambda variant: variant.baseline is not None):
+        if found[variant.name]:
+            own = MeasuredRow(variant.name, found[variant.name]).best_seed
+            leads.setdefault((variant.graphs, variant.changes), own)
+    chosen = {}
+    for variant in variants:
+        if scores := found[variant.name]:
+            lead = leads[variant.graphs, variant.changes]
+            chosen[variant.name] = lead if lead in scores else MeasuredRow("", scores).best_seed
+    return chosen
+
+
+def _shown(experiment: GraphExperiment, test: TestSet) -> tuple[str, ...]:
+    names = [str(measure) for measure in test.measures]
+    wanted = experiment.measures
+    return tuple(name for name in names if name in wanted) or tuple(names[: len(wanted) or None])
+
+
+def _best(published: Published) -> dict[str, str]:
+    return {
+        name: f"{value:.3f}{'*' if name in published.stars else ''}" for name, value in published.best.items()
+    }
+
+
+def _spreads(published: Published) -> dict[str, str]:
+    return {name: f"{mean:.3f} ± {deviation:.3f}" for name, (mean, deviation) in published.spread.items()}
 
 
 def _cited(systems: Sequence[CitedSystem], names: Sequence[str]) -> str:
     rows = [["", *(published_head("thesis", name) for name in names)]]
-    rows += [[system.name, *(_figure(system.figures.get(name)) for name in names)] for system in systems]
+    for system in systems:
+        figures = (system.figures.get(name) for name in names)
+        rows.append([system.name, *("–" if each is None else f"{each:.3f}" for each in figures)])
     return markdown_table(rows)
 
 
-def _published(published: Published, name: str) -> str:
-    value = published.best.get(name)
-    return "" if value is None else f"{value:.3f}{'*' if name in published.stars else ''}"
-
-
-def _figure(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _means(experiment: GraphExperiment, test: TestFindings, is_thesis: bool) -> str:
-    has_thesis = is_thesis and any(row.variant.published.spread for row in test.rows)
-    rows = [_head(experiment, test, has_thesis)]
-    for row in test.rows:
-        spreads = None if row.summary is None else row.summary.spreads
-        ours = ("–" if spreads is None else str(spreads[name]) for name in test.measures)
-        theirs = (_published_spread(row.variant.published, name) for name in test.measures if has_thesis)
-        rows.append([*row.variant.cells, *ours, *theirs])
-    return markdown_table(rows, len(experiment.heads))
-
-
-def _published_spread(published: Published, name: str) -> str:
-    if name not in published.spread:
-        return ""
-    mean, deviation = published.spread[name]
-    return f"{mean:.3f} ± {deviation:.3f}"
-
-
-_OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
-"""Costs of the training, which reads other posts than are searched."""
-
-
-def _costs(findings: Findings) -> str:
-    experiment = findings.setting.graphs
+def _costs(setting: ExperimentSetting, measured: Sequence[MeasuredRun]) -> str:
+    experiment = setting.graphs
     columns = [
         (column, any(column in variant.published.costs for variant in experiment.variants))
         for column in experiment.columns
     ]
-    head = list(experiment.heads)
+    head = [""]
     for column, is_published in columns:
         name = COLUMNS[column][0]
         searched = experiment.trained if column in _OF_TRAINING else experiment.searched
         head += [name, *([published_head("thesis", name, searched)] if is_published else [])]
     rows = [head]
     for variant in experiment.variants:
-        cells = [*variant.cells]
+        found = costs_of(setting, [each for each in measured if each.row == variant.name])
+        cells = [variant.title]
         for column, is_published in columns:
-            cells.append(_cost(findings.costs[variant.name].get(column), column))
+            cells.append(_cost(found.get(column), column))
             if is_published:
                 value = variant.published.costs.get(column)
                 cells.append("" if value is None else format(value, COLUMNS[column][1]))
         rows.append(cells)
-    return markdown_table(rows, len(experiment.heads))
+    return markdown_table(rows)
+
+
+def costs_of(setting: ExperimentSetting, measured: Sequence[MeasuredRun]) -> dict[Column, Spread]:
+    """Return the costs of a variant's runs over its seeds: memory in GB, the index in MB, search time over all sets of a task.
+
+    Those of formula search are the number of indexed formulas and the queries a second.
+    """
+    values: dict[Column, list[float]] = {}
+    tasks: tuple[tuple[str, Column, Column], ...]
+    tasks = ("answers", "vectors", "rate"), ("formulas", "formulas", "formula rate")
+    for task, size, rate in tasks:
+        names = [test.name for test in setting.tests if test.task == task]
+        runs = [each for each in measured if each.test.name in names]
+        for each in (each for each in runs if each.test.name == names[0]):
+            mark = each.train.mark() if each.train and task == "answers" else None
+            if mark is not None:
+                learned = mark.figures["stages"]["graph"]
+                values.setdefault("seconds", []).append(learned["seconds an epoch"])
+                values.setdefault("memory", []).append(learned["memory"] / 1e9)
+                values.setdefault("parameters", []).append(mark.figures["parameters"])
+            run = each.stage.mark()
+            if run is not None and "vectors" in run.figures:
+                values.setdefault(size, []).append(run.figures["vectors"])
+                if task == "answers":
+                    values.setdefault("index", []).append(run.figures["index bytes"] / 1e6)
+        values[rate] = _rates(runs)
+    return {column: Spread.of(found) for column, found in values.items() if found}
+
+
+def _rates(measured: Sequence[MeasuredRun]) -> list[float]:
+    """Return the queries a second over all test sets, one figure per seed."""
+    found = []
+    for seed in {each.seed for each in measured}:
+        marks = [mark.figures for each in measured if each.seed == seed and (mark := each.stage.mark())]
+        rows = [row for row in marks if "queries a second" in row]
+        if rows:
+            seconds = sum(row["topics"] / row["queries a second"] for row in rows)
+            found.append(sum(row["topics"] for row in rows) / seconds)
+    return found
 
 
 def _cost(spread: Spread | None, column: Column) -> str:

@@ -183,7 +183,7 @@ class StoredQueries:
     def __init__(self, topics: Engine) -> None:
         self._topics = topics
 
-    def encoded(self, query: Query, timer: StageTimer) -> Encoded:
+    def encoded(self, query: Query, _timer: StageTimer) -> Encoded:
         """Return the vectors of a topic, whose post has the topic's key as its id."""
         key = query.post.id
         post: dict[str, Vectors] = {}
@@ -195,6 +195,6 @@ class StoredQueries:
                 (post if field.of == "posts" else formulas.setdefault(names[name], {}))[field.name] = vectors
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
-    def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
+    def visual(self, _query: Query, _formula: Formula, _timer: StageTimer) -> Mapping[str, Vectors]:
         """Raise an error: visual classes are not stored for topics."""
         raise MathAMRError("an experiment on stored vectors has no vectors of visual classes")

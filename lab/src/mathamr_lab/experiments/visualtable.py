@@ -70,6 +70,6 @@ class VisualTable:
         first = {visual: formula for visual, formula, _ in found}
         return {visual: first[visual] for visual in visuals if visual in first}
 
-    def trees(self, visuals: Sequence[str], reading: str, affords: Affords) -> dict[str, Trees]:
+    def trees(self, _visuals: Sequence[str], _reading: str, _affords: Affords) -> dict[str, Trees]:
         """Return nothing: experiments compare vectors, not trees."""
         return {}

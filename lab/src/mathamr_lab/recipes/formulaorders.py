@@ -145,7 +145,7 @@ def make_orders(
     shard: FormulaShard,
     settings: OrderSettings,
     workers: int = 1,
-    say: Callable[[str], None] = lambda line: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Teacher:
     """Compute for some formulas of the shard other formulas, near and far, and the score of each."""
     generator = np.random.default_rng(settings.seed)

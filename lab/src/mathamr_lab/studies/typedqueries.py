@@ -77,7 +77,7 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
             product(FORMS, (False, True)), key=lambda each: (drawn_forms[each], FORMS.index(each[0]))
         )
         for form, renamed in rarest:
-            text = _typed(post, formula.latex, form, renamed, generator)
+            text = _typed(post, formula.latex, form, generator, renamed=renamed)
             if text is not None:
                 drawn_forms[form, renamed] += 1
                 found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
@@ -104,8 +104,9 @@ def _typed(
     post: Post,
     latex: str,
     form: str,
-    renamed: bool,
     generator: np.random.Generator,
+    *,
+    renamed: bool,
 ) -> str | None:
     """Return what is typed for a formula of an entry; None if the form does not apply."""
     if form.startswith("part"):

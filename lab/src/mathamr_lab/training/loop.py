@@ -216,7 +216,7 @@ def _wish_to_stop() -> Iterator[threading.Event]:
     kinds = (signal.SIGINT, signal.SIGTERM)
     before = {kind: signal.getsignal(kind) for kind in kinds}
 
-    def wish(kind: int, frame: FrameType | None) -> None:
+    def wish(kind: int, _frame: FrameType | None) -> None:
         stop.set()
         signal.signal(kind, before[signal.Signals(kind)])
 

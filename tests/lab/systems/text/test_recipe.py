@@ -22,7 +22,6 @@ from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.text import materials, recipe
 from mathamr_lab.systems.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.text.distilling import Distilling, DistillingTrainer, read_taught, taught
-from mathamr_lab.systems.text.joining import averaged
 from mathamr_lab.systems.text.materials import TextMaterials, gathered, held_names, read_materials
 from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.resources import Resources
@@ -246,17 +245,6 @@ def test_a_teacher_and_its_student_become_models(
         return list(train_prepared(tmp_path / f"{name}-prepared", tmp_path / name, resources))
 
     run("large", "large", ("join.difference=false", *join, *(f"tune.{each}" for each in small)))
-    tune = tuple(f"tune.{each}" for each in small)
-    blend = (f"blend.others={tmp_path / 'large' / 'tune'}", "blend.learned=0.5/1")
-    rows = run("second", "large", ("join.difference=false", *join, *tune, "tune.seed=1", *blend))
-    blends = [row for row in rows if "of" in row]
-    assert {(row["of"], row["learned"]) for row in blends} == {
-        (n, p) for n in ("own", "mean") for p in (0.5, 1)
-    }
-    best = max(blends, key=lambda row: row["mean"])
-    assert {"chosen": best["of"], "learned": best["learned"]}.items() <= rows[
-        rows.index(blends[-1]) + 1
-    ].items()
     frozen = load_text_encoder(tmp_path / "large" / "tune", "cpu").model.state_dict()
     before = load_text_encoder(tmp_path / "start", "cpu").model.state_dict()
     torch.testing.assert_close(frozen["pieces.weight"], before["pieces.weight"], atol=1e-3, rtol=0)
@@ -270,16 +258,6 @@ def test_a_teacher_and_its_student_become_models(
     assert (system.kind, system.fields[0].size) == ("text", 6)
     with pytest.raises(MathAMRError, match="a student needs a teacher"):
         run("other", "small", tuple(f"distil.{each}" for each in small))
-
-
-def test_a_mean_is_that_of_every_weight_and_only_of_encoders_of_one_shape() -> None:
-    encoders = [small_text_encoder(seed=seed) for seed in (1, 2, 3)]
-    states = [encoder.model.state_dict() for encoder in encoders]
-    for name, found in averaged(encoders).model.state_dict().items():
-        wanted = sum(state[name].double() for state in states) / 3
-        torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-6)
-    with pytest.raises(MathAMRError, match="different shapes"):
-        averaged([encoders[0], small_text_encoder(projection=8)])
 
 
 def test_starts_are_known_by_name(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.model import COMPONENTS
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
 from mathamr.text.torchfolder import quantised
-from mathamr_lab.systems.stateencoder import BoxedBase, StateEncoder
+from mathamr_lab.systems.stateencoder import StateEncoder
 
 _TRANSFORMER = "context.transformer."
 
@@ -18,8 +18,6 @@ _TRANSFORMER = "context.transformer."
 def fresh_network(base: StateEncoder, configuration: MarfConfiguration, tokens: int) -> MarfNetwork:
     """Create a network that starts from a base; its formula encoder reads this many tokens of LaTeX."""
     context = ContextEncoder(base, base.size, configuration.size)
-    if base.tuning == "frozen":
-        context.head = nn.Linear(base.size, configuration.size, bias=False)
     if isinstance(context.head, nn.Linear):
         nn.init.orthogonal_(context.head.weight)
     return MarfNetwork(context, FormulaEncoder(configuration, tokens), configuration)
@@ -28,7 +26,7 @@ def fresh_network(base: StateEncoder, configuration: MarfConfiguration, tokens: 
 def stored_weights(network: MarfNetwork, components: Tensor) -> dict[str, Tensor]:
     """Return the weights for a folder: what was learned, the base as changes to it; of a full training in eight bits."""
     base = network.context.transformer
-    assert isinstance(base, BoxedBase)
+    assert isinstance(base, StateEncoder)
     kept = {name: each for name, each in network.state_dict().items() if not name.startswith(_TRANSFORMER)}
     kept |= {f"{_TRANSFORMER}{name}": each for name, each in base.changes(network.configuration.rank).items()}
     kept[f"{_TRANSFORMER}pieces.added"] = base.model.pieces.get_parameter("added")

@@ -41,7 +41,7 @@ from mathamr_lab.systems.marf.trainers import (
     PartTrainer,
     WordTrainer,
 )
-from mathamr_lab.systems.stateencoder import BoxedBase, StateEncoder
+from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.export import ids_in, listed
 from mathamr_lab.training.loop import train
 
@@ -49,6 +49,7 @@ POSTS, MODEL = "posts.npz", "model.json"
 MOST_COMMANDS, LEAST_COMMANDS = 400, 25
 MOST_TOKENS, LEAST_TOKENS = 1500, 5
 _AT_A_TIME = 1000
+VOTES = 5
 _SAMPLE = 2000
 """The number of answers from whose fused rows the principal components are computed."""
 _BEFORE = {
@@ -85,12 +86,14 @@ class MarfRecipe:
             model = replace(model, base=name)
         unwanted = {name for path in sources.without for name in ids_in(path)}
         posts = {post.id: post for post in _posts(sources, lambda path: read_posts(path, Report()))}
+        every = settings.config != "paper"
         pairs = [
             (post.parent, post.id)
             for post in posts.values()
             if post.parent in posts
             and not listed(post.id, unwanted)
             and not listed(post.parent or "", unwanted)
+            and (every or is_positive(post, posts[post.parent or ""]))
         ]
         used = {name for pair in pairs for name in pair}
         chosen = [post for post in posts.values() if post.id in used]
@@ -124,6 +127,16 @@ class MarfRecipe:
 RECIPE = MarfRecipe()
 
 
+def is_positive(answer: Post, question: Post) -> bool:
+    """Return True if an answer is learned from as published: it is accepted or has more than five votes (section 3.4).
+
+    Where neither votes nor an accepted answer are known, every answer counts.
+    """
+    if answer.score is None:
+        return question.accepted_answer in (None, answer.id)
+    return answer.score > VOTES or question.accepted_answer == answer.id
+
+
 def vocabularies_of(posts: Sequence[Post]) -> MarfVocabularies:
     """Return the commands and tokens that occur often enough in posts."""
     return MarfVocabularies(
@@ -148,7 +161,7 @@ def _network(work: StageWork, before: Sequence[str], training: MarfTraining, see
     """Return a new network with the weights of the stages before."""
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
-    base = BoxedBase(
+    base = StateEncoder(
         training_base(model.base, work.prepared),
         model.base,
         tuning=training.tuning,
@@ -207,7 +220,7 @@ def _learn(work: StageWork, training: MarfTraining, stage: str) -> StageResult:
 def _as_stored(network: MarfNetwork) -> None:
     """Give a network's base the weights that a folder would give it back: its own plus changes of the stored rank."""
     base = network.context.transformer
-    assert isinstance(base, BoxedBase)
+    assert isinstance(base, StateEncoder)
     base.use_stored(network.configuration.rank)
 
 

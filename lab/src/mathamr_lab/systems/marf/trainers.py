@@ -67,7 +67,7 @@ class PartTrainer(PlainTrainer[S]):
             "learned": {name: list(each.shape) for name, each in self.learned.items()},
         }
 
-    def save(self, folder: Path, about: dict[str, Any]) -> None:
+    def save(self, folder: Path, _about: dict[str, Any]) -> None:
         """Write the trained parameters."""
         stored = {name: each.detach().cpu() for name, each in self.learned.items()}
         (folder / LEARNED).write_bytes(tensor_bytes(stored))
@@ -94,11 +94,9 @@ class MaskedWords(nn.Module):
         self.bias = nn.Parameter(torch.zeros(len(base.embeddings)))
         self.follows = nn.Linear(base.size, 2)
 
-    def forward(
-        self, numbers: Tensor, lengths: Tensor, segments: Tensor, hidden: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, numbers: Tensor, lengths: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of hidden tokens, and of whether the second sentence of each row follows the first."""
-        states = self.base(numbers, lengths, segments)
+        states = self.base(numbers, lengths)
         return (
             functional.linear(self.transform(states[hidden]), self.base.embeddings, self.bias),
             self.follows(states[:, 0]),
@@ -107,11 +105,10 @@ class MaskedWords(nn.Module):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedStep:
-    """Rows with masked tokens, their second sentences, the masked positions, the original tokens, and which rows follow on."""
+    """Rows with masked tokens, the masked positions, the original tokens, and which rows follow on."""
 
     numbers: Tensor
     lengths: Tensor
-    segments: Tensor
     hidden: Tensor
     were: Tensor
     follows: Tensor | None
@@ -134,10 +131,9 @@ class WordTrainer(PartTrainer[MaskedStep]):
         chance = self.chance(batch, epoch)
         length, is_pair = self.configuration.length, self.configuration.next_sentence
         if is_pair:
-            rows, seconds, follow = self._sentence_pairs(batch, chance)
+            rows, follow = self._sentence_pairs(batch, chance)
         else:
-            rows = [self.shard.posts[post].numbers for post in batch]
-            seconds, follow = [len(row) for row in rows], []
+            rows, follow = [self.shard.posts[post].numbers for post in batch], []
         numbers, lengths = padded([row[:length] for row in rows], 0)
         places = np.arange(numbers.shape[1])
         inside = (places > 0) & (places < lengths.numpy()[:, None] - 1)
@@ -148,15 +144,14 @@ class WordTrainer(PartTrainer[MaskedStep]):
         shown = torch.where(
             kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were)
         )
-        segments = torch.from_numpy((places >= np.array(seconds)[:, None]).astype(np.int64))
         follows = torch.tensor(follow) if is_pair else None
-        return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, segments, hidden, were, follows)
+        return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, hidden, were, follows)
 
     def _sentence_pairs(
         self, batch: IntArray, chance: np.random.Generator
-    ) -> tuple[list[PieceNumbers], list[int], list[int]]:
+    ) -> tuple[list[PieceNumbers], list[int]]:
         """Return a sentence of each post with the next one, or in half of all rows with one of another post."""
-        rows, seconds, follow = [], [], []
+        rows, follow = [], []
         for post in batch.tolist():
             first = _sentences(self.shard.posts[post])
             place = int(chance.integers(max(1, len(first) - 1)))
@@ -167,14 +162,13 @@ class WordTrainer(PartTrainer[MaskedStep]):
             half = self.configuration.length // 2
             head = np.concatenate([begin, first[place][: half - 2], end])
             rows.append(np.concatenate([head, second[: half - 1], end]))
-            seconds.append(len(head))
             follow.append(int(is_next))
-        return rows, seconds, follow
+        return rows, follow
 
     def loss(self, step: MaskedStep) -> Tensor:
         """Return the cross entropy of hidden tokens, and of which sentences follow each other."""
         words, follows = self._words(
-            *(each.to(self.device) for each in (step.numbers, step.lengths, step.segments, step.hidden))
+            *(each.to(self.device) for each in (step.numbers, step.lengths, step.hidden))
         )
         found = functional.cross_entropy(words.float(), step.were.to(self.device))
         if step.follows is None:
@@ -218,7 +212,7 @@ class PairTrainer(PartTrainer[PairStep]):
         self.answers = Answers(pairs, len(shard))
         super().__init__(shard, model, len(self.train), configuration, device)
 
-    def _usable(self, shard: PostShard, pairs: IntArray) -> IntArray:
+    def _usable(self, _shard: PostShard, pairs: IntArray) -> IntArray:
         return pairs
 
     def step(self, batch: IntArray, epoch: int) -> PairStep:
@@ -235,7 +229,7 @@ class PairTrainer(PartTrainer[PairStep]):
     def _texts(self, posts: Sequence[int]) -> Rows | None:
         return padded([self.shard.posts[post].numbers[: self.configuration.length] for post in posts], 0)
 
-    def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
+    def _formulas(self, _posts: Sequence[int], _chance: np.random.Generator | None) -> Rows | None:
         return None
 
     @abstractmethod
@@ -313,7 +307,7 @@ class FormulaTrainer(PairTrainer):
         has = np.array([bool(post.formulas) for post in shard.posts], np.bool_)
         return pairs[has[pairs].all(1)]
 
-    def _texts(self, posts: Sequence[int]) -> Rows | None:
+    def _texts(self, _posts: Sequence[int]) -> Rows | None:
         return None
 
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
@@ -343,9 +337,6 @@ class FusionTrainer(PairTrainer):
     ) -> None:
         network.requires_grad_(False)
         network.fusion.requires_grad_(True)
-        # The projection of a base that was not trained learns with the fusion, as that of Qwen3 does.
-        is_frozen = getattr(network.context.transformer, "tuning", "") == "frozen"
-        network.context.head.requires_grad_(is_frozen)
         self.network = network
         super().__init__(shard, network, configuration, device)
 

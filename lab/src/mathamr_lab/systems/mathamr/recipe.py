@@ -26,7 +26,7 @@ from mathamr_lab.recipes.recipe import (
 )
 from mathamr_lab.systems.mathamr.judgedlines import read_pairs, write_pairs
 from mathamr_lab.systems.mathamr.trainer import LEARNED, LineTrainer, LineTraining, use_learned
-from mathamr_lab.systems.stateencoder import BoxedBase
+from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.loop import train
 
 JUDGED, MODEL = "judged.jsonl", "model.json"
@@ -122,11 +122,11 @@ def _prepared_model(work: StageWork) -> MathAMRConfiguration:
     return MathAMRConfiguration.from_json(json.loads((work.prepared / MODEL).read_text(encoding="utf-8")))
 
 
-def _base(work: StageWork, settings: TrainingSettings, before: str | None, seed: int) -> BoxedBase:
+def _base(work: StageWork, settings: TrainingSettings, before: str | None, seed: int) -> StateEncoder:
     """Return the base as an earlier stage left it."""
     model = _prepared_model(work)
     torch.manual_seed(seed)
-    base = BoxedBase(
+    base = StateEncoder(
         training_base(model.base, work.prepared),
         model.base,
         tuning="full" if settings.config == "paper" else "low-rank",

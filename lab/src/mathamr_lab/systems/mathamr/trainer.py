@@ -97,7 +97,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         self._tokens = dict(zip(lines, cut, strict=True))
         super().__init__(encoder, len(self.judged), configuration, device)
 
-    def step(self, batch: IntArray, epoch: int) -> LineStep:
+    def step(self, batch: IntArray, _epoch: int) -> LineStep:
         """Return the lines of some judgments."""
         return self._step([self.judged[place] for place in batch])
 
@@ -168,7 +168,7 @@ class LineTrainer(PlainTrainer[LineStep]):
             "base": self.encoder.fingerprint,
         }
 
-    def save(self, folder: Path, about: dict[str, Any]) -> None:
+    def save(self, folder: Path, _about: dict[str, Any]) -> None:
         """Write what was learned."""
         stored = {name: each.detach().cpu() for name, each in self.learned.items()}
         (folder / LEARNED).write_bytes(tensor_bytes(stored))

@@ -51,7 +51,7 @@ class MathAMRPlusRecipe:
     def prepare(
         self,
         sources: TrainingSources,
-        settings: TrainingSettings,
+        _settings: TrainingSettings,
         folder: Path,
         say: Callable[[str], None],
     ) -> list[Path]:

@@ -63,7 +63,7 @@ def view(
 def masked(
     graphs: OperatorGraphs,
     configuration: AugmentationConfiguration,
-    labels: int,
+    _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Attribute masking: replaces some labels by the unknown one."""
@@ -93,7 +93,7 @@ def substituted(
 def dropped(
     graphs: OperatorGraphs,
     configuration: AugmentationConfiguration,
-    labels: int,
+    _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Node dropping: removes some nodes, never a graph's root, with their edges."""
@@ -105,7 +105,7 @@ def dropped(
 def perturbed(
     graphs: OperatorGraphs,
     configuration: AugmentationConfiguration,
-    labels: int,
+    _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
     """Edge perturbation: redirects some edges to another node of their graph."""

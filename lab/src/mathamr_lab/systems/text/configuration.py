@@ -11,8 +11,8 @@ from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.systems.text.distilling import Distilling, distilling
 from mathamr_lab.systems.text.training import TextTraining, text_training
 
-STAGES = ("tune", "blend", "teach", "distil", "join")
-"""Train on pairs; average several such encoders; write vectors for students; train a student; write the model folder."""
+STAGES = ("tune", "teach", "distil", "join")
+"""Train on pairs; write vectors for students; train a student; write the model folder."""
 BEST = "best"
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -33,26 +33,10 @@ class TextBase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextBlend:
-    """The average of several trainings from one start, interpolated towards the start.
-
-    `others` are folders of further trained encoders, relative to the training's folder, separated by spaces; `learned`
-    is the share of the tuned weights, or ``best``. Validation decides between the average and a single encoder (Wortsman et al., "Model
-    soups", 2022).
-    """
-
-    others: str = ""
-    learned: str = BEST
-
-    def __post_init__(self) -> None:
-        kept_parts(self.learned)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TextJoin:
     """How the trained encoder becomes a model: interpolated towards its start, with `size` principal components.
 
-    `learned` is the share of the tuned weights, or ``best``: the one of `SHARES` with the best validation; a blend is unchanged.
+    `learned` is the share of the tuned weights, or ``best``: the one of `SHARES` with the best validation (Wortsman et al., "Robust fine-tuning", 2022).
     `difference` stores the difference to mpnet. With `trained`, the projection is trained from the principal components so that similar
     texts stay similar.
     """
@@ -96,7 +80,6 @@ class TextRecipe:
     tune: TextTraining = field(default_factory=TextTraining)
     student: TextTraining = field(default_factory=TextTraining)
     lessons: Distilling = field(default_factory=Distilling)
-    blend: TextBlend = field(default_factory=TextBlend)
     join: TextJoin = field(default_factory=TextJoin)
 
 
@@ -114,7 +97,7 @@ _STUDENT = TextTraining(
 )
 CONFIGURATIONS = {
     "large": TextRecipe(
-        stages=("tune", "blend", "teach", "join"),
+        stages=("tune", "teach", "join"),
         base=TextBase(start="mpnet"),
         tune=_TUNED,
         join=TextJoin(size=256, difference=True),
@@ -134,7 +117,6 @@ def configured(settings: TrainingSettings) -> TextRecipe:
     settings.checked((*STAGES, "base"))
     named = CONFIGURATIONS[settings.config]
     base: dict[str, Any] = changed({"base": named.base}, settings.of("base"))
-    blend: dict[str, Any] = changed({"blending": named.blend}, _as_text(settings.of("blend"), "learned"))
     join: dict[str, Any] = changed({"joining": named.join}, _as_text(settings.of("join"), "learned"))
     lessons, student = distilling(settings.of("distil"), named.lessons, named.student)
     chosen = settings.stages or named.stages
@@ -144,7 +126,6 @@ def configured(settings: TrainingSettings) -> TextRecipe:
         tune=text_training(settings.of("tune"), named.tune),
         student=student,
         lessons=lessons,
-        blend=blend["blending"],
         join=join["joining"],
     )
 

@@ -1,8 +1,7 @@
-"""Turns trained text encoders into the one that is stored: interpolated, averaged, and projected to fewer numbers."""
+"""Turns trained text encoders into the one that is stored: interpolated, and projected to fewer numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,21 +31,6 @@ def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
     model = Transformer(tuned.model.configuration)
     model.load_state_dict(after)
     return TextEncoder(model, tuned.pieces, device=str(tuned.device))
-
-
-def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
-    """Average the weights of several encoders that had the same start."""
-    states = [encoder.model.state_dict() for encoder in encoders]
-    if any(
-        state.keys() != states[0].keys() or any(state[name].shape != states[0][name].shape for name in state)
-        for state in states
-    ):
-        raise MathAMRError("encoders of different shapes cannot be averaged")
-    model = Transformer(encoders[0].model.configuration)
-    model.load_state_dict(
-        {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
-    )
-    return TextEncoder(model, encoders[0].pieces, device=str(encoders[0].device))
 
 
 def without_head(encoder: TextEncoder) -> TextEncoder:

@@ -35,7 +35,6 @@ from mathamr_lab.systems.text.configuration import (
 from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.distilling import DistillingTrainer, read_taught, taught
 from mathamr_lab.systems.text.joining import (
-    averaged,
     between,
     with_learned_projection,
     with_principal_components,
@@ -45,7 +44,7 @@ from mathamr_lab.systems.text.trainer import TextTrainer
 from mathamr_lab.systems.text.validation import ASKED, PostVectors, among_others, compared
 from mathamr_lab.training.loop import train
 
-CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json", "joining.json"
+CORPUS, TAUGHT, JOINING = "corpus.npz", "taught.npy", "joining.json"
 
 
 class TextEncoderRecipe:
@@ -91,7 +90,6 @@ class TextEncoderRecipe:
         found = configured(settings)
         runs: dict[str, Callable[[StageWork], StageResult]] = {
             "tune": lambda work: _tune(work, found),
-            "blend": lambda work: _blend(work, found),
             "teach": lambda work: _teach(work),
             "distil": lambda work: _distil(work, found),
             "join": lambda work: _join(work, found),
@@ -133,7 +131,7 @@ def _teach(work: StageWork) -> StageResult:
     """Write the teacher's vectors only once: students are comparable if they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.fresh or not path.exists():
-        teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
+        teacher = load_text_encoder(_trained(work, ("tune",)), str(work.resources.device))
         taught(teacher, _corpus(work, teacher), path)
     return StageResult([{"teacher's vectors": str(path)}])
 
@@ -165,29 +163,6 @@ def _trained(work: StageWork, stages: Sequence[str]) -> Path:
     return folder
 
 
-def _blend(work: StageWork, found: TextRecipe) -> StageResult:
-    """Write the encoder with the best validation: one training or the average of several, interpolated towards the start."""
-    device = str(work.resources.device)
-    folders = [
-        _trained(work, ("distil", "tune")),
-        *((work.out / name).resolve() for name in found.blend.others.split()),
-    ]
-    trained = [load_text_encoder(folder, device) for folder in folders]
-    candidates = {"own": trained[0]} | ({"mean": averaged(trained)} if len(trained) > 1 else {})
-    base = start_of(found.base.start)
-    base = TextEncoder(base.model, base.pieces, device=device)
-    corpus = _corpus(work, base)
-    rows: list[dict[str, Any]] = []
-    for name, candidate in candidates.items():
-        rows += [{"of": name, **row} for row in _tried(base, candidate, found.blend.learned, corpus)]
-    best = max(rows, key=lambda row: float(row["mean"]))
-    chosen = between(base, candidates[best["of"]], best["learned"])
-    save_text_encoder(work.folder("blend"), chosen, half=True)
-    rows.append({"chosen": best["of"], "learned": best["learned"]})
-    (work.out / BLENDING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    return StageResult(rows)
-
-
 def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorpus) -> list[dict[str, Any]]:
     """Return the validation of every interpolation between the start and the tuned encoder."""
     rows: list[dict[str, Any]] = []
@@ -200,16 +175,13 @@ def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorp
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
     """Write the model folder: interpolated towards the start, in principal components, in few bits."""
     device = str(work.resources.device)
-    folder = _trained(work, ("blend", "distil", "tune"))
+    folder = _trained(work, ("distil", "tune"))
     base, tuned = start_of(found.base.start), load_text_encoder(folder, device)
     base = TextEncoder(base.model, base.pieces, device=device)
     corpus = _corpus(work, base)
-    rows: list[dict[str, Any]] = []
-    share = 1.0
-    if folder != work.folder("blend"):
-        parts = kept_parts(found.join.learned)
-        rows = _tried(base, tuned, found.join.learned, corpus) if len(parts) > 1 else []
-        share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
+    parts = kept_parts(found.join.learned)
+    rows = _tried(base, tuned, found.join.learned, corpus) if len(parts) > 1 else []
+    share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
     project = with_learned_projection if found.join.trained else with_principal_components
     chosen = project(between(base, tuned, share), corpus.texts, found.join.size)
     (save_difference if found.join.difference else save_text_encoder)(work.model / TEXT, chosen)

@@ -266,7 +266,7 @@ class TextTrainer:
             cuts = np.cumsum(plan["counts"].numpy())[:-1]
             self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
 
-    def save(self, folder: Path, about: dict[str, Any]) -> None:
+    def save(self, folder: Path, _about: dict[str, Any]) -> None:
         """Write the folder of the text encoder."""
         save_text_encoder(folder, self.encoder, half=self.configuration.half)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-import numpy as np
-
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
-from mathamr.evaluation.significance import bonferroni, paired_t_test, stars
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.search.fusion import fuse
+from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 
 MEASURES = ("nDCG'@10", "P'@10", "nDCG'@1000", "MAP'", "Bpref")
 
@@ -56,7 +54,7 @@ def by_visual(runs: Mapping[str, Run], posts: Iterable[Post]) -> dict[str, Run]:
 
 
 def reranked(run: Run, ours: Run) -> Run:
-    """Orders the results of a run by MathAMR's cosines; results without one follow in their old order, below every cosine."""
+    """Order the results of a run by MathAMR's cosines; results without one follow in their old order, below every cosine."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, hits in run.rankings.items():
         known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
@@ -67,7 +65,7 @@ def reranked(run: Run, ours: Run) -> Run:
 
 
 def fused(run: Run, ours: Run) -> Run:
-    """Fuses a run with MathAMR's cosines of its results by score-weighted reciprocal ranks (section 5)."""
+    """Fuse a run with MathAMR's cosines of its results by score-weighted reciprocal ranks (section 5)."""
     found: dict[str, list[tuple[str, float]]] = {}
     for topic, hits in run.rankings.items():
         known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
@@ -79,43 +77,18 @@ def fused(run: Run, ours: Run) -> Run:
     return Run.of(f"{run.name}-fused", found)
 
 
-def lines(originals: Mapping[str, Run], ours: Sequence[Run], qrels: Qrels) -> Iterator[str]:
-    """Return a table of every original run, reranked by the cosines of MathAMR's seeds, and fused; means over seeds."""
+def reranking_table(run: Run, ours: Sequence[Run], qrels: Qrels) -> Iterator[str]:
+    """Return a table of a run, reranked by the cosines of MathAMR's seeds, and fused, on the topics that both have."""
+    ranked = {topic for each in ours for topic in each.rankings} & set(run.rankings)
+    asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in ranked})
     chosen = measures(MEASURES)
-    tests = 2 * len(originals) * len(MEASURES)
-    yield "| run | topics | | " + " | ".join(MEASURES) + " |"
-    yield "| --- | --: | --- |" + " --: |" * len(MEASURES)
-    for name, run in originals.items():
-        ranked = {topic for each in ours for topic in each.rankings} & set(run.rankings)
-        asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in ranked})
-        original = evaluate(run, asked, chosen)
-        if not any(original.mean(each) for each in original.measures):
-            raise MathAMRError(
-                f"every measure of the run {name!r} is 0: none of its results is judged relevant; give its topics' judgments"
-            )
-        means = [f"{original.mean(each):.3f}" for each in original.measures]
-        yield _row(name, str(len(asked.topics)), "original", means)
-        for what in ("reranked", "fused"):
-            values = []
-            for seed in ours:
-                again = reranked(run, seed) if what == "reranked" else fused(run, seed)
-                values.append(evaluate(again, asked, chosen))
-            cells = []
-            for each in original.measures:
-                topics = list(original.values[each])
-                averaged = [
-                    float(np.mean([value.values[each][topic] for value in values])) for topic in topics
-                ]
-                test = paired_t_test(averaged, [original.values[each][topic] for topic in topics])
-                corrected = None if test.p_value is None else bonferroni(test.p_value, tests)
-                cells.append(f"{np.mean(averaged):.3f}{stars(corrected)}")
-            yield _row("", "", what, cells)
-    yield ""
-    yield (
-        f"The topics that a run has and MathAMR was not trained on; {len(ours)} seeds of MathAMR; stars: a paired t-test against the original,"
-        f" p × {tests} under .05, .01, .001."
-    )
-
-
-def _row(name: str, topics: str, what: str, cells: Sequence[str]) -> str:
-    return "| " + " | ".join([name, topics, what, *cells]) + " |"
+    original = evaluate(run, asked, chosen)
+    if not any(original.mean(each) for each in original.measures):
+        raise MathAMRError(
+            f"every measure of the run {run.name!r} is 0: none of its results is judged relevant; give its topics' judgments"
+        )
+    rows = [MeasuredRow("original", {0: original})]
+    for name, again in (("reranked", reranked), ("fused", fused)):
+        found = {seed: evaluate(again(run, each), asked, chosen) for seed, each in enumerate(ours)}
+        rows.append(MeasuredRow(name, found))
+    yield from comparison_table(rows, original.measures, baselines=["original"])

@@ -1,0 +1,307 @@
+"""`ContextPlan`: MathAMR's contexts of a formula, and runs reranked by them (Mansouri, Oard and Zanibbi 2022, Tables 1 and 2).
+
+Every topic is ranked by a model that was not trained on it: either the topics are split into folds, and each fold is
+ranked by the model trained on the others, or some topics are only trained on and the others only ranked, as in the paper.
+
+`python -m mathamr_lab.experiments.contextplan CORPUS --out FILE` writes the judged lines that `mathamr train mathamr` learns from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+
+from mathamr.amr.parser import load_parser
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.evaluation.baselines import run as run_baseline
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run, read_run, write_run
+from mathamr.systems.mathamr.context import CONTEXTS
+from mathamr.systems.mathamr.system import MathAMRSystem
+from mathamr_lab.experiments.collection import collection_of
+from mathamr_lab.experiments.experiment import TrialRow
+from mathamr_lab.experiments.formulaplaces import (
+    FormulaPlace,
+    collection_places,
+    read_places,
+    topic_places,
+    write_places,
+)
+from mathamr_lab.experiments.plan import JudgedTest
+from mathamr_lab.experiments.rerank import by_visual, reranking_table
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import Figures, Stage
+from mathamr_lab.experiments.training import train_system
+from mathamr_lab.experiments.trialplan import TrialPlan, judged, sets_by_task
+from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
+from mathamr_lab.systems.mathamr.judgedlines import JudgedPair, write_pairs
+from mathamr_lab.systems.mathamr.recipe import STAGES
+
+FOLDS, FIRST_YEAR = "folds", "first-year"
+TOPICS = "contexts.topics="
+"""The change that says what is trained on: `first-year` (topics of ARQMath-1, numbers below 200), `folds`, or a file of topics."""
+ORIGINALS = ("random", "latex-ngrams")
+"""The baselines that are reranked if no runs are named."""
+LINES = "judged.jsonl"
+_EVERY = 1_000_000
+_YEAR_OF = re.compile(r"\D*(\d+)$")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContextMaterials:
+    """Query formulas, candidate formulas, and the judgments of visual classes."""
+
+    topics: Sequence[FormulaPlace]
+    places: Sequence[FormulaPlace]
+    qrels: Qrels
+
+    def pairs(self, context: str, topics: Iterable[str]) -> list[JudgedPair]:
+        """Return judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
+        lines: dict[str, list[str]] = {}
+        for place in self.places:
+            known = lines.setdefault(place.visual, [])
+            if place.contexts[context] not in known:
+                known.append(place.contexts[context])
+        query = {place.topic: place.contexts[context] for place in self.topics}
+        return [
+            JudgedPair(topic, query[topic], line, max(0, min(3, grade)))
+            for topic in topics
+            if topic in query
+            for visual, grade in self.qrels.grades[topic].items()
+            for line in lines.get(visual, ())
+        ]
+
+    def splits(self, topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield (topics to train on, topics to rank)."""
+        known = sorted(place.topic for place in self.topics if place.topic in self.qrels.grades)
+        if topics == FOLDS:
+            order = np.random.default_rng([0, 11]).permutation(len(known))
+            for start in range(folds):
+                fold = {known[place] for place in order[start::folds]}
+                if fold:
+                    yield [each for each in known if each not in fold], sorted(fold)
+            return
+        if topics == FIRST_YEAR:
+            learned = {each for each in known if (found := _YEAR_OF.match(each)) and int(found[1]) < 200}
+        else:
+            learned = set(_topics_in(Path(topics)).split())
+        asked = [each for each in known if each not in learned]
+        if not asked or len(asked) == len(known):
+            raise MathAMRError(
+                f"of {len(known)} judged topics {len(asked)} are left to rank with {TOPICS}{topics}: name a file with some"
+                f" of their ids, or set {TOPICS}{FOLDS}"
+            )
+        yield [each for each in known if each in learned], asked
+
+    def rank(self, system: MathAMRSystem, topics: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
+        """Return the cosines of visual classes for each topic, each by its best place."""
+        context, asked = system.configuration.context, set(topics)
+        queries = [place for place in self.topics if place.topic in asked]
+        table = system.encoder.encode([place.contexts[context] for place in (*queries, *self.places)])
+        names, of = np.unique([place.visual for place in self.places], return_inverse=True)
+        found = {}
+        for place, vector in zip(queries, table, strict=False):
+            best = np.full(len(names), -2.0, np.float32)
+            np.maximum.at(best, of, table[len(queries) :] @ vector)
+            found[place.topic] = list(zip(names.tolist(), best.tolist(), strict=True))
+        return found
+
+
+def _topics_in(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MathAMRError(f"cannot read the training topics in {path}: {error}") from error
+
+
+class ContextPlan(TrialPlan):
+    """The stages of an experiment with MathAMR: contexts of judged formulas, a model for each context, measured runs."""
+
+    system, seeds = "mathamr", ("contrast.seed", "ranking.seed")
+
+    def __init__(self, setting: ExperimentSetting) -> None:
+        super().__init__(setting)
+        TrainingSettings(config="", changes=setting.changes).checked((*STAGES, "model", "contexts"))
+        for row in self.experiment.trial_rows:
+            RECIPES[self.system].check(self.model(row, 0)[0].settings)
+        given = [change for change in setting.changes if change.startswith("contexts.")]
+        if any(not change.startswith(TOPICS) for change in given):
+            raise UnknownNameError("field of contexts", given[0].partition(".")[2], ["topics"])
+        self.topics = given[-1].removeprefix(TOPICS) if given else FIRST_YEAR
+        if "task2" not in self.tests:
+            raise MathAMRError(
+                "comparing MathAMR's contexts needs topics of formulas with judgments; the collection has none"
+            )
+        self._test = JudgedTest(
+            "task2", self.tests["task2"].measures, self._asked, self.tests["task2"].digest
+        )
+        for seed in range(setting.seeds):
+            for row in self.experiment.trial_rows:
+                if setting.wants(row.name):
+                    train = self._train(row, seed)
+                    self.measure(
+                        *(row.name, seed, self._test),
+                        train.mark_path.with_name("task2.run"),
+                        {"context": row.part},
+                        (train,),
+                        partial(self._search, row, train),
+                        train=train,
+                        kept=_EVERY,
+                        among_judged=True,
+                    )
+
+    @property
+    def _changes(self) -> tuple[str, ...]:
+        return tuple(change for change in self.setting.changes if not change.startswith("contexts."))
+
+    @cached_property
+    def prepared(self) -> Stage:
+        """The stage that reads the contexts of all query formulas, of judged visual classes and of those of the runs."""
+        setting = self.setting
+        inputs = {
+            "posts": setting.collection.digest,
+            "topics": [test.digest for test in setting.collection.tests],
+            "parser": [setting.parser, setting.parser_model],
+            "runs": [path.read_text(encoding="utf-8") for path in setting.runs],
+        }
+        folder = setting.out / "contexts" / ("reranked" if self.experiment.reranking else "judged")
+        work = partial(self._prepare, folder)
+        return self.stages.add(
+            Stage("prepare", "contexts of formulas", folder / "done.json", inputs, (), work)
+        )
+
+    def _prepare(self, folder: Path) -> Figures:
+        setting, qrels = self.setting, self.tests["task2"].qrels()
+        parser = load_parser(setting.parser, setting.parser_model)
+        topics = [topic for test in self.sets["task2"] for topic in test.topics]
+        write_places(topic_places(topics, parser), folder / "topics.jsonl.gz")
+        further = {
+            hit.id for run in self._originals(folder) for hits in run.rankings.values() for hit in hits
+        }
+        places = collection_places(setting.collection.posts(), qrels, parser, further)
+        if not write_places(places, folder / "places.jsonl.gz"):
+            raise MathAMRError(
+                "no judged formula is in the posts; topics, judgments (by visual id) and posts must be of one collection"
+            )
+        return {}
+
+    @cached_property
+    def _materials(self) -> ContextMaterials:
+        folder = self.prepared.mark_path.parent
+        return ContextMaterials(
+            read_places(folder / "topics.jsonl.gz"),
+            read_places(folder / "places.jsonl.gz"),
+            self.tests["task2"].qrels(),
+        )
+
+    def _asked(self) -> Qrels:
+        """Return the judgments of the topics that are ranked."""
+        materials = self._materials
+        asked = [topic for _, some in materials.splits(self.topics) for topic in some]
+        return Qrels({topic: materials.qrels.grades[topic] for topic in asked})
+
+    def _train(self, row: TrialRow, seed: int) -> Stage:
+        model, base = self.model(row, seed)
+        which = Path(self.topics)
+        folder = self.folder(row, seed) / self.prepared.mark_path.parent.name / which.name
+
+        def work() -> Figures:
+            stages: Figures = {}
+            for number, (learned, _) in enumerate(self._materials.splits(self.topics), 1):
+                own = folder / f"model-{number}"
+                own.mkdir(parents=True, exist_ok=True)
+                write_pairs(self._materials.pairs(row.part, learned), own / LINES)
+                sources = TrainingSources(path=own / LINES, base=base)
+                made = train_system(self.system, sources, model.settings, own, self.setting.device)
+                stages |= {f"{number}, {name}": each for name, each in made["stages"].items()}
+            return {"stages": stages}
+
+        inputs = {
+            "changes": model.changes,
+            "base": str(base or ""),
+            "topics": _topics_in(which) if which.is_file() else self.topics,
+        }
+        name = f"train {folder.relative_to(self.setting.out / 'models')}"
+        return self.stages.add(Stage("train", name, folder / "done.json", inputs, (self.prepared,), work))
+
+    def _search(self, row: TrialRow, train: Stage) -> tuple[Run, Figures]:
+        found: dict[str, list[tuple[str, float]]] = {}
+        for number, (_, asked) in enumerate(self._materials.splits(self.topics), 1):
+            model = train.mark_path.with_name(f"model-{number}") / MODEL
+            found |= self._materials.rank(MathAMRSystem.load(model, self.setting.device), asked)
+        return Run.of(row.name, found), {}
+
+    def _originals(self, folder: Path) -> list[Run]:
+        """Return the runs to rerank, by visual id: those that the user names, or baselines."""
+        if not self.experiment.reranking:
+            return []
+        posts = self.setting.collection.posts
+        if self.setting.runs:
+            named = {name: read_run(path) for name, path in self.setting.named_runs.items()}
+            return list(by_visual(named, posts()).values())
+        topics = [topic for test in self.sets["task2"] for topic in test.topics]
+        for name in ORIGINALS:
+            path = folder / f"{name}.run"
+            if not path.exists():
+                write_run(run_baseline(name, posts(), topics, "formulas"), path)
+        return [read_run(folder / f"{name}.run") for name in ORIGINALS]
+
+    def tables(self) -> Iterator[tuple[str, str]]:
+        """Yield the tables of contexts, then those of reranked runs."""
+        yield from super().tables()
+        originals = self._originals(self.prepared.mark_path.parent) if self.prepared.mark() else []
+        for row in self.experiment.reranking:
+            runs = [
+                read_run(each.path)
+                for each in self.measured
+                if each.row == row.name and each.scores() is not None
+            ]
+            for original in originals if runs else ():
+                table = "\n".join(reranking_table(original, runs, self._asked()))
+                yield f"{original.name}, reranked by {row.name}", table
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the judged lines of a collection; return 1 after a clear error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mathamr_lab.experiments.contextplan", description=__doc__
+    )
+    parser.add_argument("corpus", type=Path, help="posts with topics/ and qrels/ of Task 2 beside them")
+    parser.add_argument("--out", type=Path, required=True, help="file to write")
+    parser.add_argument("--topics", type=Path, action="append", default=[], help="instead of topics/")
+    parser.add_argument("--qrels", type=Path, action="append", default=[], help="instead of qrels/")
+    parser.add_argument("--beside", type=Path, action="append", default=[], help="tables of formulas")
+    parser.add_argument("--context", default=CONTEXTS[0], help=", ".join(CONTEXTS))
+    parser.add_argument("--parser", default="builtin", help="AMR parser")
+    parser.add_argument("--parser-model", help="model of the AMR parser")
+    given = parser.parse_args(arguments)
+    try:
+        if given.context not in CONTEXTS:
+            raise UnknownNameError("context", given.context, list(CONTEXTS))
+        collection = collection_of([given.corpus], given.topics, given.qrels, beside=given.beside)
+        tests = sets_by_task(collection).get("task2", [])
+        qrels, reader = judged(tests), load_parser(given.parser, given.parser_model)
+        topics = [topic for test in tests for topic in test.topics]
+        places = list(collection_places(collection.posts(), qrels, reader))
+        materials = ContextMaterials(list(topic_places(topics, reader)), places, qrels)
+        pairs = materials.pairs(given.context, qrels.topics)
+        if not pairs:
+            raise MathAMRError(
+                f"{given.corpus} has no judged formula of a topic; name --topics and --qrels of Task 2"
+            )
+        write_pairs(pairs, given.out)
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+"""MathAMR's contexts: what is trained on, how visual classes are ranked, and an experiment from posts to tables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr.amr.parser import load_parser
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.topics import Topic
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.mathamr.context import CONTEXTS
+from mathamr_lab.experiments import EXPERIMENTS, training
+from mathamr_lab.experiments.collection import collection_of
+from mathamr_lab.experiments.contextplan import ContextMaterials, main
+from mathamr_lab.experiments.formulaplaces import (
+    FormulaPlace,
+    collection_places,
+    read_places,
+    topic_places,
+    write_places,
+)
+from mathamr_lab.experiments.planner import planned, write_report
+from mathamr_lab.experiments.rerank import by_visual, fused, reranked, reranking_table
+from mathamr_lab.experiments.runner import run
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.systems.mathamr.judgedlines import read_pairs
+from tests.lab.experiments.conftest import train_here
+from tests.systems.tinytext import tiny_base, tiny_mathamr
+
+RULES = "tests.amr.rule_parser:RuleParser"
+
+
+def place(identifier: str, visual: str, line: str, topic: str = "") -> FormulaPlace:
+    return FormulaPlace(id=identifier, visual=visual, topic=topic, contexts=dict.fromkeys(CONTEXTS, line))
+
+
+WORDS = ("ab", "cd", "ef", "gh")
+TOPICS = [place(f"t{n}", "", f"{word} a", f"B.{150 + 50 * n}") for n, word in enumerate(WORDS)]
+PLACES = [place(f"p{n}", f"v{n % 4}", f"{word} b") for n, word in enumerate((*WORDS, "ij", "kl"))]
+QRELS = Qrels({f"B.{150 + 50 * n}": {f"v{m}": 3 if n == m else m % 2 for m in range(4)} for n in range(4)})
+MATERIALS = ContextMaterials(TOPICS, PLACES, QRELS)
+
+
+def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(tmp_path: Path) -> None:
+    for learned, asked in MATERIALS.splits("folds", 3):
+        assert learned
+        assert set(learned).isdisjoint(asked)
+    folds = [asked for _, asked in MATERIALS.splits("folds", 3)]
+    assert sorted(topic for fold in folds for topic in fold) == sorted(QRELS.grades)
+    assert list(MATERIALS.splits("first-year")) == [(["B.150"], ["B.200", "B.250", "B.300"])]
+    (tmp_path / "topics.txt").write_text("B.150\nB.300\n")
+    assert list(MATERIALS.splits(str(tmp_path / "topics.txt"))) == [(["B.150", "B.300"], ["B.200", "B.250"])]
+    (tmp_path / "topics.txt").write_text("B.7\n")
+    with pytest.raises(MathAMRError, match="of 4 judged topics 4 are left to rank"):
+        list(MATERIALS.splits(str(tmp_path / "topics.txt")))
+
+
+def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
+    system = tiny_mathamr(tiny_base(tmp_path / "base"))
+    same = replace(MATERIALS, places=[*PLACES, place("same", "v3", "ab a")])
+    found = dict(same.rank(system, ["B.150"])["B.150"])
+    assert max(found, key=lambda visual: found[visual]) == "v3"
+    assert found["v3"] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def setting(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> ExperimentSetting:
+    out = tmp_path_factory.mktemp("contexts")
+    (out / "topics.txt").write_text("B.1\nB.2\n")
+    base = tiny_base(out / "base")
+    changes = [f"model.base={base}", f"contexts.topics={out / 'topics.txt'}", "model.rank=2"]
+    changes += ["contrast.epochs=1", "ranking.epochs=1"]
+    return ExperimentSetting(
+        EXPERIMENTS["mathamr-contexts"],
+        collection_of([corner]),
+        out,
+        seeds=1,
+        changes=tuple(changes),
+        device="cpu",
+        parser=RULES,
+    )
+
+
+def report(setting: ExperimentSetting) -> str:
+    run([setting])
+    return (write_report(planned(setting)) / "results.md").read_text(encoding="utf-8")
+
+
+def test_contexts_are_trained_and_measured_from_posts_to_tables(
+    setting: ExperimentSetting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "run_child", train_here)
+    only = replace(setting, only=("OPT text alone", "raw text with OPT text"))
+    text = report(only)
+    assert "| OPT text alone | " in text
+    assert "2 topics" in text, "the topics that were not trained on"
+    assert "| raw text with OPT text, seed 0 | 1, contrast |" in text
+    reranks = replace(setting, experiment=EXPERIMENTS["mathamr-rerank"], only=("AMR with LaTeX",))
+    text = report(reranks)
+    assert "## latex-ngrams, reranked by AMR with LaTeX" in text
+    assert all(f"| {row} | " in text for row in ("original", "reranked", "fused"))
+    (measured,) = planned(reranks).measured
+    # What a run has found is ranked too, beside what was judged.
+    judged = {visual for grades in measured.test.qrels().grades.values() for visual in grades}
+    assert {hit.id for hit in read_run(measured.path).rankings["B.3"]} - judged
+
+
+def test_judgments_of_another_collection_stop_before_anything_is_trained(setting: ExperimentSetting) -> None:
+    tests = tuple(
+        replace(test, qrels=replace(test.qrels, grades={topic.id: {"no-such": 3} for topic in test.topics}))
+        for test in setting.collection.tests
+        if test.task == "formulas"
+    )
+    with pytest.raises(MathAMRError, match="no judged formula is in the posts"):
+        run(
+            [replace(setting, collection=replace(setting.collection, tests=tests), out=setting.out / "other")]
+        )
+
+
+def test_judged_lines_of_a_collection_are_written_as_a_training_reads_them(
+    corner: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "judged.jsonl"
+    words = [str(corner), "--out", str(out), "--parser", RULES]
+    assert main([*words, "--context", "text-latex"]) == 0
+    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert {row["topic"] for row in rows} <= {f"B.{number}" for number in range(1, 5)}
+    assert len(read_pairs(out)) == len(rows) > 4
+    assert main([*words, "--context", "soup"]) == 1
+    assert "unknown context 'soup'; known: amr-opt" in capsys.readouterr().err
+
+
+def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:
+    parser = load_parser(RULES)
+    formulas = tuple(
+        Formula(f"p:{n}", latex, visual_id=f"v{n}") for n, latex in enumerate(("a+b", "c", "d^2"))
+    )
+    post = Post("p", "answer", "Let $a+b$ be $c$. Then $d^2$ is odd.", markup="text", formulas=formulas)
+    found = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser))
+    assert [(each.id, each.visual) for each in found] == [("p:0", "v0")]
+    assert found[0].contexts["text-latex"] == "Let a+b be c."
+    wider = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser, ["v2"]))
+    assert [each.visual for each in wider] == ["v0", "v2"]
+    (asked,) = topic_places([Topic("B.1", post, "p:2")], parser)
+    assert (asked.topic, asked.contexts["text-latex"]) == ("B.1", "Then d^2 is odd.")
+    assert write_places(wider, tmp_path / "places.jsonl.gz") == 2
+    assert read_places(tmp_path / "places.jsonl.gz") == wider
+
+
+def test_a_run_is_ordered_again_by_cosines_and_what_is_unknown_follows() -> None:
+    original = Run.of("other", {"A.1": [("a", 3.0), ("b", 2.0), ("c", 1.0)]})
+    ours = Run.of("ours", {"A.1": [("c", 0.9), ("a", 0.1), ("z", 0.5)]})
+    again = reranked(original, ours)
+    assert again.ids("A.1") == ["c", "a", "b"]
+    assert [hit.score for hit in again.rankings["A.1"]][:2] == [0.9, 0.1]
+    # Shares of the best score over ranks: c is 1/61 + (1/3)/63, a is 1/61 + (0.1/0.9)/62.
+    assert fused(original, ours).ids("A.1") == ["c", "a", "b"]
+    with pytest.raises(MathAMRError, match="every measure of the run 'other' is 0"):
+        list(reranking_table(original, [ours], Qrels({"A.1": {"v9": 3}})))
+
+
+def test_a_run_by_formula_ids_is_converted_to_visual_ids() -> None:
+    formulas = tuple(Formula(str(n), "x", visual_id=f"v{n // 9 + 1}") for n in (7, 8, 9))
+    posts = [Post("1", "answer", "$x$ $x$ $y$", markup="text", formulas=formulas)]
+    theirs = Run.of("theirs", {"B.1": [("8", 3.0), ("7", 2.0), ("9", 1.0), ("404", 0.5)]})
+    assert by_visual({"theirs": theirs}, posts)["theirs"].rankings["B.1"] == (("v1", 3.0), ("v2", 1.0))
+    ready = Run.of("ready", {"B.1": [("v2", 3.0), ("v1", 2.0)]})
+    assert by_visual({"ready": ready}, posts)["ready"].ids("B.1") == ["v2", "v1"]
+    with pytest.raises(MathAMRError, match="names no formula of the collection"):
+        by_visual({"odd": Run.of("odd", {"B.1": [("404", 1.0)]})}, posts)
