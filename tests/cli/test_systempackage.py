@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 import tomllib
+import venv
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +63,30 @@ def test_a_system_of_another_package_indexes_and_searches(
     assert hits[0]["score"] > hits[1]["score"]
     listed = mathamr("models", "wordhash", "--json")
     assert json.loads(listed.stdout)["rankings"] == {"answers": ["both", "hashes"]}
+
+
+@pytest.mark.slow
+def test_pip_installs_it_into_an_empty_environment(tmp_path: Path) -> None:
+    """Build and install the template by pip; mathamr itself and what it needs come from the environment of the tests."""
+    pytest.importorskip("hatchling")
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+
+    def run(*arguments: object) -> str:
+        command = [str(python), "-m", *map(str, arguments)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    (site,) = environment.glob("**/site-packages")
+    (site / "tests.pth").write_text("".join(f"{path}\n" for path in sys.path if path), encoding="utf-8")
+    package = shutil.copytree(TEMPLATE, tmp_path / "package")
+    run("pip", "install", "--no-index", "--no-deps", "--no-build-isolation", package)
+    source, index = write_posts(tmp_path / "posts.jsonl", POSTS), tmp_path / "index"
+    run("mathamr", "index", source, "--out", index, "--model", "wordhash")
+    found = run("mathamr", "search", index, "subgroup of a cyclic group", "--strategy", "hashes", "--json")
+    assert [hit["id"] for hit in json.loads(found)["hits"]] == ["groups", "sums"]
 
 
 @pytest.mark.usefixtures("template")
