@@ -118,8 +118,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 MARKDOWN_SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
-SWEAVE_SUFFIXES = (".rnw", ".snw")
-LATEX_SUFFIXES = (".tex", ".latex", ".ltx", *SWEAVE_SUFFIXES)
+LATEX_SUFFIXES = (".tex", ".latex", ".ltx")
 ASCIIDOC_SUFFIXES = (".adoc", ".asciidoc", ".asc")
 NOTEBOOK_SUFFIXES = (".ipynb",)
 _WORD_SUFFIXES = (".docx", ".docm", ".dotx")

@@ -11,7 +11,6 @@ from operator import itemgetter
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.format import SWEAVE_SUFFIXES
 from mathamr.posts.formats.latex.definitions import (
     TheoremStyle,
     definitions_for,
@@ -20,7 +19,7 @@ from mathamr.posts.formats.latex.definitions import (
     theorems_in,
 )
 from mathamr.posts.formats.latex.numbering import CounterSettings
-from mathamr.posts.inputs import STDIN, bare_name, read_text
+from mathamr.posts.inputs import STDIN, read_text
 from mathamr.posts.report import Report
 
 STYLES = (".sty", ".cls")
@@ -39,10 +38,6 @@ _PACKAGE = re.compile(
 )
 _VERBATIM = re.compile(r"\\(begin|end)\s*+\{(?:verbatim|Verbatim|lstlisting|minted|comment)\*?\}")
 _PERCENT = re.compile(r"\\.|%")
-_CHUNK_OPENS = re.compile(r"<<(.*)>>=")
-_CHUNK_CLOSES = re.compile(r"@(?:[ \t].*)?")
-_NOT_SHOWN = re.compile(r"\b(?:echo|include)\s*=\s*F(?:ALSE)?\b")
-_EXPRESSION = re.compile(r"\\Sexpr\{(?:[^{}\n]|\{[^{}\n]*\})*\}")
 
 
 @dataclass
@@ -234,11 +229,10 @@ class Sources:
 
 def _text(file: Path, report: Report) -> str | None:
     try:
-        text = read_text(file, report)
+        return read_text(file, report)
     except (MathAMRError, OSError) as error:
         report.skip("unreadable input", str(error))
         return None
-    return convert_sweave(text) if text and bare_name(file).endswith(SWEAVE_SUFFIXES) else text
 
 
 def _resolve(path: Path) -> Path | None:
@@ -294,33 +288,4 @@ def _strip(text: str) -> str:
     for line in text.split("\n"):
         percent = next((match for match in _PERCENT.finditer(line) if match.group() == "%"), None)
         lines.append(line if percent is None else line[: percent.end()])
-    return "\n".join(lines)
-
-
-def convert_sweave(text: str) -> str:
-    r"""Return a document of Sweave or knitr as LaTeX of the same lines, its chunks of R as verbatim text; a chunk that a reader does not see is a comment.
-
-    The value of `\Sexpr{…}` is not known before R has run, so dots stand for it.
-
-    >>> convert_sweave("Let\n<<>>=\nx <- 2\n@\nbe $p = \\Sexpr{x}$.")
-    'Let\n\\begin{verbatim}\nx <- 2\n\\end{verbatim}\nbe $p = \\ldots{}$.'
-    >>> convert_sweave("Let\n<<plot, echo=FALSE>>=\nplot(x)\n@\nbe.")
-    'Let\n%\n%\n%\nbe.'
-    """
-    lines: list[str] = []
-    chunk = ""
-    for line in text.split("\n"):
-        bare = line.rstrip("\r")
-        if not chunk and (opening := _CHUNK_OPENS.fullmatch(bare.rstrip())):
-            chunk = "hidden" if _NOT_SHOWN.search(opening[1]) else "shown"
-            lines.append("%" if chunk == "hidden" else "\\begin{verbatim}")
-        elif chunk and _CHUNK_CLOSES.fullmatch(bare):
-            lines.append("%" if chunk == "hidden" else "\\end{verbatim}")
-            chunk = ""
-        elif chunk:
-            lines.append("%" if chunk == "hidden" else line)
-        else:
-            lines.append(_EXPRESSION.sub(r"\\ldots{}", line).replace("\\SweaveInput{", "\\input{"))
-    if chunk == "shown":
-        lines.append("\\end{verbatim}")
     return "\n".join(lines)
