@@ -17,11 +17,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Place, Post
 from mathamr.search.grouping import MOST_FOLDED, REACH, group_places, ranks_needed
 from mathamr.search.hits import Hits
-from mathamr.search.query import Query
 from mathamr.search.searcher import Index
-from mathamr.serve.client import search_at
 from tests.index.small import build, note
-from tests.serve.site import serving
 
 
 @given(st.lists(st.integers(0, 5), max_size=200), st.integers(1, 20))
@@ -108,20 +105,6 @@ def test_searches_are_grouped_only_on_request_and_formulas_never(index: Index) -
     assert not any(hit.others for hit in index.search("zebra", strategy="lexical"))
     with pytest.raises(MathAMRError, match="not grouped"):
         index.search("$x$", "formulas", group="document")
-
-
-def test_a_server_groups_as_the_index_does(index: Index, folder: Path) -> None:
-    query = Query.of_text("zebra")
-    with serving(index) as site:
-        request = {"q": "zebra", "strategy": "lexical", "k": 4, "offset": 1, "group": "document"}
-        there = search_at(site.url, folder, query, request)
-        with pytest.raises(MathAMRError, match="not grouped"):
-            search_at(site.url, folder, query, {"q": "$x$", "task": "formulas", "group": "document"})
-    here = index.search(query, strategy="lexical", k=4, offset=1, group="document")
-    assert any(hit.others for hit in here)
-    assert {name: value for name, value in there.to_json().items() if name != "seconds"} == {
-        name: value for name, value in here.to_json().items() if name != "seconds"
-    }
 
 
 def test_the_shell_groups_for_people_and_programs_ask_for_it(folder: Path) -> None:

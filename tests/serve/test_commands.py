@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from mathamr.formulas.parse import parse
-from mathamr.serve.commands import MOST_FREQUENT, commands, matching_commands
+from mathamr.serve.commands import MOST_FREQUENT, commands
 
 
 def test_every_snippet_is_something_the_parser_reads_without_repair_of_the_command() -> None:
@@ -18,11 +18,3 @@ def test_what_is_used_most_comes_first_and_nothing_twice() -> None:
     assert len(names) == len(set(names)) > 500
     listed = [command for command in MOST_FREQUENT if command in names]
     assert names[: len(listed)] == listed
-
-
-def test_a_prefix_narrows_and_k_bounds() -> None:
-    found = matching_commands("\\al", 20)
-    assert {"command": "\\alpha", "character": "α", "snippet": "\\alpha"} in found
-    assert all(each["command"].startswith("\\al") for each in found)
-    assert len(matching_commands("", 3)) == 3
-    assert matching_commands("\\nosuch", 3) == []

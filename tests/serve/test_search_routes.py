@@ -362,3 +362,13 @@ def test_an_entry_with_too_little_to_compare_is_told_and_not_unavailable(
     assert answer.status_code == 422
     assert "too few words" in answer.json()["error"]["message"]
     assert str(index.archive.folder) not in answer.text
+
+
+def test_a_search_is_grouped_as_in_the_index(client: TestClient, index: Index) -> None:
+    expected = index.search("the series is a sum", strategy="lexical", k=50, group="document")
+    asked = {"q": "the series is a sum", "strategy": "lexical", "k": "50", "group": "document"}
+    hits = client.get("/v1/search", params=asked).json()["hits"]
+    assert any(hit.others for hit in expected)
+    assert [[each["id"] for each in (hit, *hit["others"])] for hit in hits] == [
+        [each.id for each in (hit, *hit.others)] for hit in expected
+    ]

@@ -118,10 +118,6 @@ def command(
             help=f"Give each hit a link that opens it: {', '.join(EDITORS)}, or one with {{path}} and {{line}}."
         ),
     ] = None,
-    local: Annotated[
-        bool,
-        typer.Option("--local", help="Search in this process, even if a server of the index is running."),
-    ] = False,
     citations: Annotated[
         bool, typer.Option("--cite", help="Print a BibTeX entry or key for each hit, with its line.")
     ] = False,
@@ -133,10 +129,7 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Search an index: posts that answer a query, or formulas like the one in it.
-
-    If a server of the index runs on this machine, it answers the query, and nothing has to be loaded.
-    """
+    """Search an index: posts that answer a query, or formulas like the one in it."""
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.library import narrowed
@@ -165,47 +158,24 @@ def command(
         query = Query.of_text(text, chosen, macros=macros) if asked is None else Query.of_post(asked)
         return query if mark is None else query.marked(mark)
 
-    parsed = read({})
-    own = (
-        asked is not None
-        or mark is not None
-        or pool != 1000
-        or model
-        or parser
-        or parser_model
-        or device != "auto"
-    )
-    hits = None
-    if not (local or own):
-        request = {
-            "q": text, "task": chosen, "strategy": strategy, "k": k, "offset": offset, "exact": exact,
-            **({"group": grouping} if grouping else {}),
-            "filter": {
-                "kinds": kind or [], "tags": tag or [], "sources": source or [], "folders": folder or [],
-                "after": after, "before": before, "minimum_score": minimum_score,
-            },
-        }  # fmt: skip
-        hits = _from_server(index, parsed, request)
-    if hits is None:
-        from mathamr.index.engines.entry import Filter
-        from mathamr.search.searcher import Index
+    from mathamr.index.engines.entry import Filter
+    from mathamr.search.searcher import Index
 
-        where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
-        trust_parser(parser, parser_model)
-        with Index.open(index, device=device, model=model) as opened:
-            where = opened.within(folder or (), where)
-            parsed = read(opened.macros)
-            hits = opened.search(
-                parsed,
-                chosen,
-                strategy,
-                k,
-                offset=offset,
-                exact=exact,
-                where=where,
-                pool=pool,
-                group=grouping,
-            )
+    read({})  # what is wrong with the query is said before anything is loaded
+    where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
+    trust_parser(parser, parser_model)
+    with Index.open(index, device=device, model=model) as opened:
+        hits = opened.search(
+            read(opened.macros),
+            chosen,
+            strategy,
+            k,
+            offset=offset,
+            exact=exact,
+            where=opened.within(folder or (), where),
+            pool=pool,
+            group=grouping,
+        )
     if as_json:
         print(json.dumps(_json(hits, editor, citations=citations), ensure_ascii=False))
         return
@@ -235,22 +205,6 @@ def _default_task(index: Path) -> Task:
 
     fields = Manifest.read(index.expanduser()).model.fields
     return "answers" if any(field.of == "posts" for field in fields) else "formulas"
-
-
-def _from_server(index: Path, query: Query, request: dict[str, Any]) -> Hits | None:
-    """Return the hits from a running server of the index; `None` if there is none, or it does not answer."""
-    from mathamr.serve.presence import server_of
-
-    address = server_of(index)
-    if address is None:
-        return None
-    from mathamr.serve.client import ServerGoneError, search_at
-
-    try:
-        return search_at(address, index, query, request)
-    except ServerGoneError as error:
-        print(f"mathamr: {error}; searching without it", file=sys.stderr)
-        return None
 
 
 def _json(hits: Hits, editor: str | None, *, citations: bool) -> dict[str, Any]:

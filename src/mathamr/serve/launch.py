@@ -23,7 +23,6 @@ from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
 from mathamr.serve.connections import ConnectionCounts, fit_to_files
 from mathamr.serve.limits import Limits
-from mathamr.serve.presence import announced
 from mathamr.serve.server import address, bound_socket, exposure_warning, server
 from mathamr.serve.service import Service
 from mathamr.serve.workers import worker_count, workers
@@ -114,7 +113,7 @@ def serve(
 
         _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
         shared = load_for_forks(path, device=device, model=model) if count > 1 else None
-        with workers(count - 1, run_worker) if count > 1 else nullcontext(), announced(path, where):
+        with workers(count - 1, run_worker) if count > 1 else nullcontext():
             if warning := exposure_warning(host, has_read_key=bool(keys.read)):
                 _report(warning)
             try:
