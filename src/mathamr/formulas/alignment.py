@@ -149,34 +149,46 @@ def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, floa
 
 def _worth(query: Tree, found: Tree) -> list[dict[int, float]]:
     """Return for every node of the query, the worth of each node of the other tree that matches it."""
+    labels, edges, others, other_edges = query.labels, query.edges, found.labels, found.edges
     nodes_of: dict[str, list[int]] = {}
-    for number in range(len(found) - 1, -1, -1):
-        nodes_of.setdefault(found.labels[number], []).append(number)
+    for number in range(len(others) - 1, -1, -1):
+        nodes_of.setdefault(others[number], []).append(number)
     other_operands = [label for label in nodes_of if label[:2] in _OPERANDS]
     alike: dict[str, list[tuple[int, float]]] = {}
     query_below, found_below = _below(query), _below(found)
-    worth: list[dict[int, float]] = [{} for _ in query.labels]
-    for node in range(len(query) - 1, -1, -1):
-        label = query.labels[node]
+    worth: list[dict[int, float]] = [{} for _ in labels]
+    for node in range(len(labels) - 1, -1, -1):
+        label = labels[node]
         if label not in alike:
             candidates = other_operands if label[:2] in _OPERANDS else (label,)
             alike[label] = [
                 (number, value)
                 for other in candidates
+                if other in nodes_of
                 for value in (label_worth(label, other),)
-                for number in nodes_of.get(other, ())
+                for number in nodes_of[other]
             ]
         row, operands = worth[node], query_below[node]
+        if not operands:
+            row.update(alike[label])
+            continue
         unordered = label.startswith("U!")
+        rows = [(worth[operand], edges[operand]) for operand in operands]
         for number, value in alike[label]:
             below = found_below[number]
-            if operands and below:
-                value += (
-                    sum(pair.worth for pair in _matched(worth, operands, below))
-                    if unordered
-                    else sum(worth[a].get(b, 0.0) for a, b in _in_place(query, operands, found, below))
-                )
-            row[number] = value
+            if not below:
+                row[number] = value
+            elif unordered:
+                row[number] = value + sum(pair.worth for pair in _matched(worth, operands, below))
+            else:
+                total = 0.0
+                for own, edge in rows:
+                    # As `_in_place`: of several nodes on one edge, the last.
+                    for other in reversed(below):
+                        if other_edges[other] == edge:
+                            total += own.get(other, 0.0)
+                            break
+                row[number] = value + total
     return worth
 
 
