@@ -167,7 +167,7 @@ def test_rows_bring_their_entries_by_their_best(tmp_path: Path, exact: bool) -> 
         ],
     )
     query = np.array([[0.8, 0.6], [0, -1]], np.float32)
-    found = of_rows(engine["nodes"], query, 1, None, exact)
+    found = of_rows(engine["nodes"], query, 1, None, exact=exact)
     engine.close()
     assert [(hit.id, round(hit.score, 4)) for hit in found] == [("b", 1.0), ("c", 0.8)]
 

@@ -91,13 +91,13 @@ def read_conditions(text: str, longest: int) -> tuple[str, Conditions]:
     if len(words(text)) > longest:
         note = "this is a whole question, so quotation marks, -words and fields in it are read as text"
         return text, Conditions(notes=(note,) if reader.found else ())
-    required, excluded = (_demand(reader.found, minus) for minus in (False, True))
+    required, excluded = (_demand(reader.found, minus=minus) for minus in (False, True))
     return re.sub(r"[ \t]{2,}", " ", written).strip(), Conditions(
         required, excluded, tuple(dict.fromkeys(reader.notes))
     )
 
 
-def _demand(found: Sequence[tuple[bool, str, str | Words]], minus: bool) -> Demand:
+def _demand(found: Sequence[tuple[bool, str, str | Words]], *, minus: bool) -> Demand:
     def of(name: str) -> Iterator[str | Words]:
         return (value for is_excluded, kind, value in found if is_excluded == minus and kind == name)
 
@@ -146,9 +146,9 @@ class _Reader:
         minus, name = bool(match["minus"]), (match["field"] or "").lower()
         value = match["phrase"] if match["phrase"] is not None else match["word"]
         if name:
-            return self._field(match, minus, name, value)
+            return self._field(match, name, value, minus=minus)
         if match["phrase"] is not None:
-            return self._phrase(match, minus)
+            return self._phrase(match, minus=minus)
         bare = (value or "").rstrip(".,;:?!")
         if not minus or not _EXCLUDED.fullmatch(bare) or is_name(bare):
             return None
@@ -157,7 +157,7 @@ class _Reader:
         self.found.append((True, "phrase", tuple(words(bare))))
         return ""
 
-    def _field(self, match: re.Match[str], minus: bool, name: str, value: str | None) -> str | None:
+    def _field(self, match: re.Match[str], name: str, value: str | None, *, minus: bool) -> str | None:
         shown = f"{match['minus']}{name}:"
         if name not in FIELDS:
             is_label = minus or not value or name in _LABELS or value.startswith("/") or self._is_alone
@@ -186,7 +186,7 @@ class _Reader:
     def _is_alone(self) -> bool:
         return len(self._text.split()) == 1
 
-    def _phrase(self, match: re.Match[str], minus: bool) -> str:
+    def _phrase(self, match: re.Match[str], *, minus: bool) -> str:
         """Note a phrase; a formula in it stays a formula, and the words on its sides are phrases of their own."""
         start, end = match.span("phrase")
         done = start

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.tree import Opt, Slt
@@ -25,7 +25,7 @@ from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.search.wildcards import Fit, fit
 from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
-from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Promote
+from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote
 
 PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
@@ -100,6 +100,12 @@ def _length(formula: Formula) -> int:
 class FormulaRanker(Ranker):
     """Ranks visual classes by vectors of formulas or classes, and by the terms of their trees."""
 
+    task = "formulas"
+    unsuited: ClassVar[Mapping[type, str]] = {
+        BestFormula: "of posts by their formulas",
+        Inherit: "by the parents of posts",
+    }
+
     def __init__(
         self,
         context: QueryContext,
@@ -130,7 +136,7 @@ class FormulaRanker(Ranker):
                 case NearestRows(rows=rows):
                     # Visual classes are filtered after the search, so fetch as many as may be needed.
                     return of_rows(
-                        field, vectors, max(rows, k if options.where else 0), where, options.exact
+                        field, vectors, max(rows, k if options.where else 0), where, exact=options.exact
                     )[:k]
 
         if field.field.of == "visual":

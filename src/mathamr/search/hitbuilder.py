@@ -53,14 +53,16 @@ class HitBuilder:
 
     def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Return ranked posts as hits, numbered from `offset` + 1; with `near`, vectors help to choose the sentences shown."""
-        return self._build(page, {}, offset, near)
+        return self._build(page, {}, offset, near=near)
 
     def formulas(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Return ranked formulas as hits, each in its post."""
-        return self._build(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
+        return self._build(
+            page, self._archive.catalogue.formulas([each.id for each in page]), offset, near=near
+        )
 
     def _build(
-        self, page: Sequence[RankedResult], entries: Mapping[str, FormulaEntry], offset: int, near: bool
+        self, page: Sequence[RankedResult], entries: Mapping[str, FormulaEntry], offset: int, *, near: bool
     ) -> tuple[Hit, ...]:
         catalogue, wanted = self._archive.catalogue, self._wanted
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}

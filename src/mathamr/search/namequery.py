@@ -148,18 +148,18 @@ class NameQuery:
         ]
 
     def first(
-        self, hits: Sequence[Scored], posts: NamedPosts, having: Having
+        self, hits: Sequence[Scored], posts: NamedPosts, having: Having, candidates: int = CANDIDATES
     ) -> tuple[Sequence[Scored], dict[str, float]]:
         """Return the hits with posts that have the name first, and the share of the greatest bonus that each received.
 
         Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
         their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
-        as the lexical index knows, are read.
+        as the lexical index knows, are read. The titles of the first `candidates` are searched.
         """
         columns = ScoredColumns.of(hits)
         ids, spread = columns.ids, deviation(columns.scores)
         read = {*ids[:READ], *self.rare.intersection(ids)}
-        titled = [*ids[:CANDIDATES], *read.difference(ids[:CANDIDATES])]
+        titled = [*ids[:candidates], *read.difference(ids[:candidates])]
         # A letter may stand in a formula, which has no words.
         wanted = set(stems([word for word in self.words if not _is_letter(word)]))
         held = having(wanted, titled)

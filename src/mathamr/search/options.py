@@ -29,7 +29,7 @@ class SearchOptions:
 
     @classmethod
     def of_search(
-        cls, depth: int, where: Filter | None, exact: bool, pool: int, approximate_candidates: bool = False
+        cls, depth: int, where: Filter | None, pool: int, *, exact: bool, approximate_candidates: bool = False
     ) -> SearchOptions:
         """Return the options of a search, whose depth is limited."""
         if not 1 <= depth <= MAX_DEPTH:

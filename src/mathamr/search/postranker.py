@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
+from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, words
-from mathamr.index.scored import Scored, ScoredColumns
+from mathamr.index.scored import Scored
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
@@ -22,7 +22,16 @@ from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
-from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote, Ranking
+from mathamr.systems.ranking import (
+    Aligned,
+    AlikeNodes,
+    BestFormula,
+    Inherit,
+    MaxSim,
+    Nearest,
+    NearestRows,
+    Promote,
+)
 
 ASIDES = {
     "undocumented": 0.3,
@@ -65,6 +74,12 @@ class PostRanker(Ranker):
     need not be read.
     """
 
+    task = "answers"
+    unsuited: ClassVar[Mapping[type, str]] = {
+        Aligned: "that aligns trees of formulas",
+        AlikeNodes: "that compares the nodes of formulas",
+    }
+
     def __init__(
         self,
         context: QueryContext,
@@ -93,7 +108,7 @@ class PostRanker(Ranker):
             case MaxSim():
                 return field.search_maxsim(vectors, options.depth, options.where, exact=options.exact)
             case NearestRows(rows=rows):
-                return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
+                return of_rows(field, vectors, rows, options.where, exact=options.exact)[: options.depth]
 
     def _is_asked(self, parents: Sequence[str]) -> bool:
         """Return True if one of these posts is the query itself, or has all its words in their order: its answers need no help."""
@@ -104,30 +119,6 @@ class PostRanker(Ranker):
         wanted = _words_of(query.passage.text)
         previews = self._collection.previews(parents).values()
         return any(_words_of("\n".join(each.sentence_texts)) == wanted for each in previews)
-
-    def _exact_depth(self, options: SearchOptions) -> int:
-        """Return the depth; of names and of declarations, how many results are reordered."""
-        is_reordered = self._name is not None or self._has_declarations
-        return max(options.depth, CANDIDATES) if is_reordered else options.depth
-
-    def _fused_depth(self, options: SearchOptions) -> int | None:
-        """Return how many results are used: all if the query is a name; of declarations those that are reordered."""
-        return None if self._name is not None else self._exact_depth(options)
-
-    def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
-        """Return all results; if the query is a name, those that may have it, and those that may follow them."""
-        ids, most = ScoredColumns.of(fused).ids, self._exact_depth(options)
-        return ids if self._name is None else [*ids[:most], *self._name.rare.intersection(ids[most:])]
-
-    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
-        """MaxSim over vectors that are rounded to bytes."""
-        if not isinstance(ranking, MaxSim):
-            return []
-        field = self._field(ranking.field)
-        if not isinstance(field, SkimsMaxSim):
-            return []
-        with self.context.timer("search"):
-            return field.skim_maxsim(self.context.rows(field.field).vectors, options.depth, options.where)
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
         terms = self._terms()
@@ -231,6 +222,19 @@ class PostRanker(Ranker):
             return None
         return NameQuery.of(self.context.query, self._lexicon(), self._collection)
 
+    @property
+    def _reordered(self) -> int:
+        """How many of the first results are reordered by names, or in a library by tags."""
+        return CANDIDATES if self._name is not None or self._has_declarations else 0
+
+    @property
+    def _uses_all(self) -> bool:
+        return self._name is not None
+
+    @property
+    def _rare(self) -> frozenset[str] | None:
+        return self._name.rare if self._name is not None else None
+
     def _terms(self) -> Terms:
         """Return the terms of the query, and the corrections of misspelt words."""
         terms = self.context.terms
@@ -259,12 +263,6 @@ class PostRanker(Ranker):
             raise unsuited(f"by the field {name!r} of {field.field.of}", "answers")
         return field
 
-    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        raise unsuited("that aligns trees of formulas", "answers")
-
-    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        raise unsuited("that compares the nodes of formulas", "answers")
-
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
         if self._has_declarations:
@@ -273,7 +271,7 @@ class PostRanker(Ranker):
             return found
         with self.context.timer("rank"):
             having = partial(self._lexicon().having, "stems")
-            hits, named = self._name.first(found.hits, self._collection, having)
+            hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
         return FoundHits(
             hits,
             {**found.evidence, "name": named} if named else found.evidence,

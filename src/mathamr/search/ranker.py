@@ -8,10 +8,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import ClassVar
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload
+from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload, SkimsMaxSim
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.scoring import Weighting
@@ -36,6 +38,7 @@ from mathamr.systems.ranking import (
     Promote,
     Ranking,
     Rerank,
+    Task,
     Unhub,
 )
 
@@ -82,6 +85,10 @@ Payloads = Callable[[FieldTarget, Sequence[str]], dict[str, Payload]]
 
 class Ranker(ABC):
     """Ranks the entries of an index for one query and one task."""
+
+    task: ClassVar[Task]
+    unsuited: ClassVar[Mapping[type, str]] = MappingProxyType({})
+    """The rankings that do not rank what is searched for, and what they do."""
 
     def __init__(
         self,
@@ -135,7 +142,12 @@ class Ranker(ABC):
         """Score given results by a ranking, best first; ids that the index lacks are left out."""
         return self._scored(ranking, ids).hits if ids else []
 
+    def _check_suited(self, ranking: Ranking) -> None:
+        if what := self.unsuited.get(type(ranking)):
+            raise unsuited(what, self.task)
+
     def _scored(self, ranking: Ranking, ids: Sequence[str]) -> FoundHits:
+        self._check_suited(ranking)
         match ranking:
             case Rerank(then=then):
                 return self._scored(then, ids)
@@ -178,6 +190,7 @@ class Ranker(ABC):
                     return FoundHits(self._totalled(ranking, self._field_scores(name, ids, name)))
 
     def _found(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
+        self._check_suited(ranking)
         match ranking:
             case Rerank():
                 return self._reranked(ranking, options)
@@ -212,7 +225,8 @@ class Ranker(ABC):
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
         """Fuse the results of the parts; candidates may be chosen by approximate scores, results have exact ones."""
         deep = replace(options, depth=max(options.depth, ranking.depth))
-        exactly = self._exact_depth(options) + _CANDIDATE_MARGIN
+        depth = max(options.depth, self._reordered)
+        exactly = depth + _CANDIDATE_MARGIN
         approximates = (
             options.approximate_candidates and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
         )
@@ -230,25 +244,37 @@ class Ranker(ABC):
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 parts = parts.rescored(number, exact)
         with self.context.timer("rank"):
-            fused = _fused(ranking, parts, self._fused_depth(options))
-            evidence = parts.scores_of(self._shown_ids(fused, options))
+            fused = _fused(ranking, parts, None if self._uses_all else depth)
+            ids = ScoredColumns.of(fused).ids
+            if self._rare is not None:
+                ids = [*ids[:depth], *self._rare.intersection(ids[depth:])]
+            evidence = parts.scores_of(ids)
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
-    def _exact_depth(self, options: SearchOptions) -> int:
-        """Return the number of results whose scores are used one by one."""
-        return options.depth
+    @property
+    def _reordered(self) -> int:
+        """How many of the first results are reordered afterwards."""
+        return 0
 
-    def _fused_depth(self, options: SearchOptions) -> int | None:
-        """Return the number of fused results that are used; `None` means all."""
+    @property
+    def _uses_all(self) -> bool:
+        """True if all results of a fusion are used."""
+        return True
+
+    @property
+    def _rare(self) -> frozenset[str] | None:
+        """If the query is a name, the results that are used whatever their rank is."""
         return None
 
-    def _shown_ids(self, fused: Sequence[Scored], options: SearchOptions) -> list[str]:
-        """Return the fused results that may be among those that are used."""
-        return ScoredColumns.of(fused).ids
-
     def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
-        """Approximate results of a ranking, if the index has a faster way to find them; else none."""
-        return []
+        """Return the results of MaxSim over vectors that are rounded to bytes, if the engine has them; else none."""
+        if not isinstance(ranking, MaxSim):
+            return []
+        field = self.engine[ranking.field]
+        if field.field.of != "posts" or not isinstance(field, SkimsMaxSim):
+            return []
+        with self.context.timer("search"):
+            return field.skim_maxsim(self.context.rows(field.field).vectors, options.depth, options.where)
 
     def _reranked(self, ranking: Rerank, options: SearchOptions) -> FoundHits:
         pool = ranking.pool or max(options.pool, options.depth)
@@ -304,11 +330,19 @@ class Ranker(ABC):
 
     def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
         """Find the best results by their formulas."""
-        raise unsuited("of posts by their formulas", "formulas")
+        raise NotImplementedError
 
     def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
         """Add the scores of parents to those of results."""
-        raise unsuited("by the parents of posts", "formulas")
+        raise NotImplementedError
+
+    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
+        """Score given results by the alignment of their trees with the query's, best first."""
+        raise NotImplementedError
+
+    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
+        """Score given results by the similarity of their nodes to the query's under a model, best first."""
+        raise NotImplementedError
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
@@ -321,14 +355,6 @@ class Ranker(ABC):
     @abstractmethod
     def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
         """Score given results by vectors of the field `name`, best first; the query's vectors are of `query_field`."""
-
-    @abstractmethod
-    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        """Score given results by the alignment of their trees with the query's, best first."""
-
-    @abstractmethod
-    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        """Score given results by the similarity of their nodes to the query's under a model, best first."""
 
     @abstractmethod
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
@@ -395,7 +421,7 @@ def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
 
 
 def of_rows(
-    field: FieldReader, vectors: FloatArray, rows: int, where: Filter | None, exact: bool
+    field: FieldReader, vectors: FloatArray, rows: int, where: Filter | None, *, exact: bool
 ) -> Sequence[Scored]:
     """Find entries by the nearest `rows` rows of each query row; every entry once, by its best row.
 

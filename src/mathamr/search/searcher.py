@@ -246,7 +246,9 @@ class Index(Closing):
         depth = max(
             end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted
         )
-        options = SearchOptions.of_search(depth, where, exact, pool, approximate_candidates)
+        options = SearchOptions.of_search(
+            depth, where, pool, exact=exact, approximate_candidates=approximate_candidates
+        )
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
@@ -334,7 +336,7 @@ class Index(Closing):
         context, notes = self._context(query, task, StageTimer())
         where = self.narrowed(context.query, where)
         found, ranker = self._ranked(
-            context, task, chosen, SearchOptions.of_search(depth, where, exact, pool)
+            context, task, chosen, SearchOptions.of_search(depth, where, pool, exact=exact)
         )
         more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
         return found, notes + more + self._remarks(context.query, found, chosen[1], where)
