@@ -25,6 +25,7 @@ def command(
     """Choose fusion weights from queries made of the collection's own titles, links, answers and formulas.
 
     Each kind of query is measured before and after by cross-validation; weights are written only where the gain is beyond noise.
+    On our test collections there was none: try --dry-run first. If you have judged queries, trust `mathamr evaluate` more.
     """
     from mathamr.evaluation.table import aligned
     from mathamr.evaluation.tuning import tune, write_weights

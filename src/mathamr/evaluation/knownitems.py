@@ -34,11 +34,12 @@ _SIDES = re.compile(r"\\(?:leq?|geq?|neq?|equiv|to|in|subset(?:eq)?|cong|sim|app
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A query, the posts that are right, and how the query was made; a query that is a post does not find itself."""
+    """A query, the posts that are right, how the query was made, and the post it was made of where that one does not count as found."""
 
     query: str | Post
     right: frozenset[str]
     form: str
+    made_of: str = ""
 
 
 def reciprocal_rank(right: Collection[str], ids: Sequence[str]) -> float:
@@ -67,11 +68,15 @@ def draw_known_items(posts: Iterable[Post], count: int) -> list[KnownItem]:
     return [item for items in by_text for item in islice(items, count)] + by_formula
 
 
-def titles(posts: Iterable[Post]) -> Iterator[KnownItem]:
-    """Ask for posts by their titles."""
+def titles(posts: Sequence[Post]) -> Iterator[KnownItem]:
+    """Ask for posts by their titles; a question's title asks for its answers, whose words are others."""
+    answers = answers_by_question(posts)
     for post in posts:
         if post.title and post.role != "answer" and post.markup != "declaration" and "$" not in post.title:
-            yield KnownItem(post.title, frozenset([post.id]), "title")
+            if post.id in answers:
+                yield KnownItem(post.title, frozenset(answers[post.id]), "title", post.id)
+            else:
+                yield KnownItem(post.title, frozenset([post.id]), "title")
 
 
 def links(posts: Sequence[Post]) -> Iterator[KnownItem]:
@@ -89,13 +94,19 @@ def links(posts: Sequence[Post]) -> Iterator[KnownItem]:
 
 def questions(posts: Sequence[Post]) -> Iterator[KnownItem]:
     """Ask for the answers to whole questions."""
-    answers = defaultdict(set)
+    answers = answers_by_question(posts)
+    for post in posts:
+        if post.role == "question" and post.id in answers:
+            yield KnownItem(post, frozenset(answers[post.id]), "question", post.id)
+
+
+def answers_by_question(posts: Iterable[Post]) -> dict[str, set[str]]:
+    """Return the ids of the answers to every question that has some."""
+    answers: dict[str, set[str]] = defaultdict(set)
     for post in posts:
         if post.parent:
             answers[post.parent].add(post.id)
-    for post in posts:
-        if post.role == "question" and answers[post.id]:
-            yield KnownItem(post, frozenset(answers[post.id]), "question")
+    return dict(answers)
 
 
 def unique_formulas(posts: Iterable[Post]) -> Iterator[tuple[Post, Formula]]:

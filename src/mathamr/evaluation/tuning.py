@@ -168,7 +168,7 @@ def reciprocal_ranks(
     found = [
         []
         if part is None
-        else [hit for hit in index.rank(query, "answers", part, POOL)[0] if hit.id != _asking(item)]
+        else [hit for hit in index.rank(query, "answers", part, POOL)[0] if hit.id != item.made_of]
         for part in parts
     ]
     places = {
@@ -193,9 +193,4 @@ def reciprocal_ranks(
 def _value(index: Index, ranking: Ranking, query: Query, item: KnownItem) -> float:
     """Return the reciprocal rank of a known item by a complete ranking."""
     found, _ = index.rank(query, "answers", ranking, DEPTH + 1)
-    return reciprocal_rank(item.right, [hit.id for hit in found if hit.id != _asking(item)])
-
-
-def _asking(item: KnownItem) -> str | None:
-    """Return the id of the question that is asked, which does not count as found."""
-    return item.query.id if isinstance(item.query, Post) else None
+    return reciprocal_rank(item.right, [hit.id for hit in found if hit.id != item.made_of])
