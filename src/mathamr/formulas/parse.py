@@ -21,7 +21,7 @@ from mathamr.formulas.latex.reader import Reader, is_command
 from mathamr.formulas.mathml.element import MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.operatortree import opt
-from mathamr.formulas.meaning.statements import meaning
+from mathamr.formulas.meaning.mathematician import meaning
 from mathamr.formulas.notation import outline, to_string
 from mathamr.formulas.tree import Opt, Slt
 

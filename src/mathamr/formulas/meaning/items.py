@@ -24,7 +24,6 @@ NAMED = frozenset(["FUNCTION", "OPFUNCTION", "TRIGFUNCTION"])
 _BEFORE_OPERANDS = RELATIONS - {"VERTBAR", "MIDDLE"} | PUNCTUATION | NAMED | {
     "ADDOP", "MULOP", "BINOP", "MODIFIEROP", "LIMITOP", "SUMOP", "INTOP", "BIGOP", "OPERATOR", "DIFFOP",
 }  # fmt: skip
-_SUBGROUPS = frozenset("⊴⊵⊲⊳◁▷")
 
 
 class UnreadableError(Exception):
@@ -32,14 +31,14 @@ class UnreadableError(Exception):
 
 
 class Group:
-    """The content between two delimiters; among sets a pair in parentheses is an interval."""
+    """The content between two delimiters."""
 
-    __slots__ = ("closing", "is_set", "items", "opening")
+    __slots__ = ("closing", "items", "opening")
     role: ClassVar[str] = "GROUP"
     text: ClassVar[str] = ""
 
     def __init__(self, opening: str, items: list[Item] | None = None) -> None:
-        self.opening, self.closing, self.is_set = opening, "", False
+        self.opening, self.closing = opening, ""
         self.items: list[Item] = items or []
 
 
@@ -47,11 +46,8 @@ Item = Node | Group
 
 
 def item_role(item: Item) -> str:
-    """Return the role of an item; signs of subgroups are relations."""
-    role = item.role
-    if role:
-        return "RELOP" if item.text in _SUBGROUPS else role
-    return role_of(item)  # type: ignore[arg-type]
+    """Return the role of an item."""
+    return item.role or role_of(item)  # type: ignore[arg-type]
 
 
 def is_sign(item: Item | None, *keys: str) -> bool:
@@ -64,11 +60,6 @@ def is_letter(item: Item | None) -> bool:
     return (
         isinstance(item, Node) and item.kind == TOKEN and item.role in ("UNKNOWN", "ID") and bool(item.text)
     )
-
-
-def is_plain(item: Item) -> bool:
-    """Return True for a letter in the usual font."""
-    return isinstance(item, Node) and is_letter(item) and len(item.text) == 1 and item.font.family == "math"
 
 
 def letter_name(node: Node) -> str:
@@ -88,12 +79,6 @@ def names_set(item: Item | None) -> bool:
     )
 
 
-def is_capital(items: Sequence[Item]) -> bool:
-    """Return True if the first item is a capital letter or names a set."""
-    first = items[0] if items else None
-    return isinstance(first, Node) and is_letter(first) and (names_set(first) or letter_name(first).isupper())
-
-
 def is_relation(item: Item) -> bool:
     """Return True for a sign between the sides of a relation."""
     return item_role(item) in RELATIONS
@@ -107,11 +92,6 @@ def is_middle(item: Item) -> bool:
 def is_colon(item: Item) -> bool:
     """Return True for a colon."""
     return is_sign(item, "colon", ":")
-
-
-def is_differential(item: Item) -> bool:
-    """Return True for the `d` of a differential."""
-    return isinstance(item, Node) and item.text == "d" and item.role in ("UNKNOWN", "ID", "DIFFOP")
 
 
 def find_item(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0) -> int:
@@ -214,35 +194,31 @@ def _barred(items: list[Item]) -> list[Item]:
 
 
 def join_letters(nodes: Sequence[Node]) -> list[Node]:
-    """Return the list without space, with letters that spell a function as one node."""
+    """Return the list without space, with letters that spell functions as one node: `sinx`, `sinxcosx`, but not `xsin`."""
     shown = [node for node in nodes if node.kind != HINT or node.role]
     result: list[Node] = []
     place = 0
+    may_spell = True
     while place < len(shown):
         node = shown[place]
-        following = shown[place + 1] if place + 1 < len(shown) else None
-        if following is not None and is_plain(node) and is_plain(following):
-            text = "".join(each.text for each in shown[place : place + 6] if is_plain(each))
-            found = _SPELLED.match(text)
-            end = place + len(found[0]) if found else place
-            alone = not result or not is_plain(result[-1])
-            if found and alone and end < len(shown) and all(map(is_plain, shown[place:end])):
+        if not _is_plain(node):
+            may_spell = True
+        elif may_spell:
+            end = place
+            while end < len(shown) and end < place + 6 and _is_plain(shown[end]):
+                end += 1
+            found = _SPELLED.match("".join(each.text for each in shown[place:end]))
+            if found and place + len(found[0]) < len(shown):
                 known = SYMBOLS["\\" + found[0]]
                 key = known.meaning or known.name
                 result.append(Node(TOKEN, known.role, known.text, known.meaning, PLAIN, key=key))
-                place = end
+                place += len(found[0])
                 continue
+            may_spell = bool(result) and result[-1].role in NAMED
         result.append(node)
         place += 1
     return result
 
 
-def differential_end(items: Sequence[Item], start: int) -> int:
-    """Return the place after the differential that begins at a place, or the place itself if none does."""
-    if start + 1 >= len(items) or not is_differential(items[start]):
-        return start
-    following = items[start + 1]
-    is_vector = (
-        isinstance(following, Node) and following.kind == APPLY and following.children[0].role == "OVERACCENT"
-    )
-    return scripts_end(items, start + 2) if is_letter(following) or is_vector else start
+def _is_plain(node: Node) -> bool:
+    return is_letter(node) and len(node.text) == 1 and node.font.family == "math"

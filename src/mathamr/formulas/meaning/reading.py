@@ -137,8 +137,3 @@ def make_number(number: int) -> Node:
 def separate(nodes: Sequence[Node]) -> list[Node]:
     """Return nodes with commas between them."""
     return [part for node in nodes for part in (node, INVISIBLE_COMMA)][:-1]
-
-
-def is_fraction(node: Node) -> bool:
-    """Return True for a fraction."""
-    return node.kind == APPLY and node.children[0].role == "FRACOP" and node.children[0].meaning == "divide"

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.core.listing import names as names_in
 from mathamr.core.settings import READING
-from mathamr.formulas.meaning.statements import VERSION
+from mathamr.formulas.meaning.mathematician import VERSION
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
