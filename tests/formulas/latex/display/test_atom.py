@@ -8,7 +8,6 @@ from mathamr.formulas.latex.cursor import Cursor
 from mathamr.formulas.latex.display.atom import (
     BIN,
     CLOSE,
-    DEFAULT_SPACES,
     INNER,
     OP,
     OPEN,
@@ -16,20 +15,16 @@ from mathamr.formulas.latex.display.atom import (
     PUNCT,
     REL,
     SCRIPT,
-    STRETCHED,
     TEXT,
-    THICK,
     Atom,
     arranged,
     em_of,
-    length,
-    operator,
     space,
 )
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLES
-from tests.formulas.latex.display.drawing import drawn, shown, spaces, styles_of
+from tests.formulas.latex.display.drawing import shown, spaces, styles_of
 
 TEXBOOK = """
       Ord Op  Bin Rel Open Close Punct Inner
@@ -146,12 +141,6 @@ def test_a_switch_holds_for_the_rest_of_its_group_and_keeps_the_spacing() -> Non
     )
 
 
-def test_lengths_are_short() -> None:
-    assert [length(THICK), length(1.0), length(0.0)] == ["0.2778em", "1em", "0em"]
-    assert operator("+").attributes == {}
-    assert drawn("x").attributes == {}
-
-
 @pytest.mark.parametrize(
     ("text", "em"), [("1em", 1.0), ("10pt", 1.0), ("-2pt", -0.2), ("18mu", 1.0), ("x", 0.0), ("900em", 0.0)]
 )
@@ -168,14 +157,3 @@ def test_a_bare_length_is_read_and_no_more(text: str, em: float, rest: str) -> N
     cursor = Cursor(tokens, offsets, text)
     assert em_of(cursor.dimension()) == em
     assert "".join(tokens[cursor.i :]) == rest
-
-
-def test_known_spaces_are_those_of_tex_classes() -> None:
-    assert DEFAULT_SPACES["="] == (5 / 18, 5 / 18)
-    assert DEFAULT_SPACES["+"] == (4 / 18, 4 / 18)
-    assert DEFAULT_SPACES[","] == (0.0, 3 / 18)
-    assert "∗" not in DEFAULT_SPACES
-
-
-def test_bars_and_parentheses_would_grow() -> None:
-    assert set("()[]{}|‖") <= STRETCHED
