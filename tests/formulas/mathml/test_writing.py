@@ -155,3 +155,8 @@ def test_formulas_of_the_collection_keep_their_tree(data: Path) -> None:
         kept += slt(read(written)) == slt(read(mathml))
     assert len(sample) > 1500
     assert kept / len(sample) > 0.97
+
+
+def test_blanks_at_the_ends_of_a_text_are_kept() -> None:
+    assert body("<mtext> if x </mtext>") == "<mtext>\u00a0if x\u00a0</mtext>"
+    assert body("<mtext>\u00a0\u00a0</mtext>") == "<mtext>\u00a0\u00a0</mtext>"

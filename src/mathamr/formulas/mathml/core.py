@@ -31,6 +31,7 @@ _TABLES = frozenset(["mtable", "mtr", "mtd"])
 _DROPPED = frozenset(["annotation", "annotation-xml", "script", "style", "maligngroup", "malignmark", TEXT])
 
 _NO_BREAK_SPACE = "\u00a0"
+_ENDS = re.compile(r"\A[ \t\r\n]+|[ \t\r\n]+\Z")
 _BOOLEAN = re.compile("true|false")
 _LENGTH = re.compile(r"(-?)([0-9]{0,3}(?:\.[0-9]{1,9})?)(em|ex|px|pt|pc|mm|cm|in|%)?")
 _COLOUR = re.compile("#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]{3,30}")
@@ -150,10 +151,9 @@ def _allowed(element: Element, children: list[Element]) -> Element:
 
 def _token(element: Element) -> Element:
     text = "".join(each.text for each in element.iterate())
-    bare = text.strip()
-    if element.tag == "mtext" and bare:  # browsers drop blanks at the ends of a text
-        bare = f"{_NO_BREAK_SPACE * text[0].isspace()}{bare}{_NO_BREAK_SPACE * text[-1].isspace()}"
-    text = styled(bare, element.attributes.get("mathvariant", ""))
+    # Browsers drop blanks at the ends of a text.
+    text = _ENDS.sub(_NO_BREAK_SPACE, text) if element.tag == "mtext" else text.strip()
+    text = styled(text, element.attributes.get("mathvariant", ""))
     return Element("mtext" if element.tag == "ms" else element.tag, text, (), _attributes(element))
 
 
