@@ -64,9 +64,3 @@ def test_every_study_says_in_one_line_what_it_measures(capsys: pytest.CaptureFix
         assert name in printed
     assert main(["no-such-study"]) == 2
     assert "known: encoders" in capsys.readouterr().err
-
-
-def test_the_command_of_training_machines_starts_with_only_torch() -> None:
-    done = with_only_torch("mathamr_lab.recipes.__main__", "--help")
-    assert done.returncode == 0, done.stderr
-    assert "usage: python -m mathamr_lab" in done.stdout

@@ -14,21 +14,13 @@ from mathamr.formulas.alignment import similarity
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
 from mathamr.index.engines.maxsim import maxsim
-from mathamr.index.scored import Scored
-from mathamr.search.fusion import fuse
 from mathamr.systems.models import load_system
 from mathamr_lab.experiments import EXPERIMENTS, formulascores
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula
 from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formulascores import (
-    NOT_FOUND,
-    collection_scores,
-    fused,
-    ranked,
-    reciprocal_ranks,
-)
+from mathamr_lab.experiments.formulascores import NOT_FOUND, collection_scores, found_in
 from mathamr_lab.experiments.judgedpool import pool_collection
 from mathamr_lab.experiments.ntcir12 import distinct_trees, ntcir12_collection
 from mathamr_lab.experiments.planner import planned, write_report
@@ -66,25 +58,13 @@ def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
     np.testing.assert_allclose(found, ours @ theirs.T, atol=1e-5)
 
 
-def test_fusions_are_those_of_search() -> None:
-    random = np.random.default_rng(1)
-    names = [str(number) for number in range(9)]
-    own = {field: random.random(9, np.float32) for field in ("layout", "operators")}
-    parts = [sorted(map(Scored, names, row.tolist()), key=lambda hit: -hit.score) for row in own.values()]
-    for name in ("max", "mean", "rrf"):
-        wanted = fuse(name, parts, normalisation=None if name == "rrf" else "none")
-        values = dict(zip(names, fused(own, name).tolist(), strict=True))
-        assert [hit.score for hit in wanted] == pytest.approx([values[hit.id] for hit in wanted], abs=1e-4)
-
-
 def test_a_pool_ranks_what_was_judged_alone(collection: FormulaCollection) -> None:
-    matrix = np.tile(np.arange(len(LATEX), dtype=np.float32), (2, 1))
-    everything = ranked(collection, matrix, depth=3)
-    assert [item for item, _ in everything["B.1"]] == ["11", "10", "9"]
-    pool = FormulaCollection(
-        collection.name, collection.shard, collection.candidates, collection.topics, GRADES, among_judged=True
-    )
-    assert [item for item, _ in ranked(pool, matrix)["B.1"]] == ["5", "2", "0"]
+    row = np.arange(len(LATEX), dtype=np.float32)
+    assert [item for item, _ in found_in(collection, "B.1", row, 3)] == ["11", "10", "9"]
+    pool = replace(collection, among_judged=True)
+    assert [item for item, _ in found_in(pool, "B.1", row)] == ["5", "2", "0"]
+    row[5] = NOT_FOUND
+    assert [item for item, _ in found_in(pool, "B.1", row)] == ["2", "0"]
 
 
 def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, tmp_path: Path) -> None:
@@ -196,11 +176,6 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
         next(iter(fresh.parameters())).detach(),
         atol=1e-3,
     )
-    shown = "\n".join(planned(setting).first_results("B.1", 2))
-    assert shown.count("| rank | result | grade |") == 5
-    assert re.search(r"\| 1 \| \d+ \| [0-3] \| [\d.]+ \| `", shown)
-    with pytest.raises(MathAMRError, match=r"no measured row of ssemb-fusion has a run of topic 'B.9'"):
-        list(planned(setting).first_results("B.9", 2))
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("done twice")
@@ -224,29 +199,6 @@ def test_every_declared_variant_can_be_trained(name: str) -> None:
         if variant.system:
             changes = (*experiment.scale, *variant.changes)
             RECIPES[variant.system].check(TrainingSettings(config=variant.config, changes=changes))
-
-
-def test_reciprocal_ranks_of_two_orders_worked_by_hand() -> None:
-    rows = [np.array([3.0, 2.0, 1.0]), np.array([1.0, 3.0, 2.0])]
-    found = reciprocal_ranks(rows)
-    np.testing.assert_allclose(found, [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
-    few = reciprocal_ranks(rows, np.array([2, 0]))
-    np.testing.assert_allclose(few[[0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)
-    assert few[1] == NOT_FOUND
-    first = reciprocal_ranks(rows, depth=1)
-    np.testing.assert_allclose(first[:2], [1 / 61, 1 / 61], rtol=1e-6)
-    assert first[2] == NOT_FOUND
-
-
-def test_a_formula_that_one_view_has_not_found_counts_nothing_there() -> None:
-    rows = {
-        "layout": np.array([2.0, NOT_FOUND, NOT_FOUND]),
-        "operators": np.array([NOT_FOUND, 4.0, NOT_FOUND]),
-    }
-    assert fused(rows, "max").tolist() == [2, 4, NOT_FOUND]
-    assert fused(rows, "mean").tolist() == [1, 2, NOT_FOUND]
-    assert fused(rows, "f1").tolist() == [0, 0, NOT_FOUND]
-    np.testing.assert_allclose(fused(rows, "rrf")[:2], 1 / 61, rtol=1e-6)
 
 
 def test_a_search_finds_the_formulas_of_the_nearest_nodes_alone(

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +18,8 @@ from mathamr.systems.system import SYSTEMS
 from mathamr_lab.recipes.prepared import PreparedTraining, prepare, train_prepared
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
 from mathamr_lab.training.resources import Resources
-from tests.lab.recipes.quick import CHANGES, SETTINGS, prepared, sources
+from tests.lab.recipes.quick import SETTINGS, prepared, sources
+from tests.lab.test_boundaries import with_only_torch
 
 CPU = torch.device("cpu")
 
@@ -55,17 +54,6 @@ def test_a_graph_network_is_joined_with_a_text_encoder_or_stands_alone(
         for name in ("graph-alone/model", "out/model/graph")
     )
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
-
-
-def test_only_the_box_stores_sixteen_bits(text_files: Path, tmp_path: Path) -> None:
-    source = TrainingSources(path=text_files / "graphs")
-    changes = (*CHANGES, "graph.hidden=8", "graph.layers=1")
-    for config, kind in (("box", torch.float16), ("small", torch.float32)):
-        settings = TrainingSettings(config=config, changes=changes)
-        prepare("mathamrplus", source, settings, tmp_path / f"p-{config}", say=lambda line: None)
-        trained(tmp_path / f"p-{config}", tmp_path / config)
-        weights = load_file(tmp_path / config / "model" / "weights.safetensors")
-        assert weights["embedding.weight"].dtype == kind
 
 
 def test_stages_that_are_done_are_not_done_again_and_a_stopped_one_goes_on(
@@ -177,58 +165,10 @@ def test_a_damaged_prepared_folder_is_refused(text_files: Path, tmp_path: Path) 
         PreparedTraining.load(folder)
 
 
-ONLY_TORCH_AND_NUMPY = '''
-import sys
-import re
-from importlib.metadata import PackageNotFoundError, packages_distributions, requires
-
-def needed(names):
-    found = set()
-    todo = list(names)
-    while todo:
-        name = re.split(r"[^A-Za-z0-9_.-]", todo.pop())[0].lower().replace("_", "-")
-        if name in found:
-            continue
-        found.add(name)
-        try:
-            todo += [line for line in requires(name) or () if "extra ==" not in line]
-        except PackageNotFoundError:
-            pass
-    return found
-
-allowed = needed(["torch", "numpy"])
-foreign = {
-    module
-    for module, owners in packages_distributions().items()
-    if not {owner.lower().replace("_", "-") for owner in owners} & allowed and module != "mathamr"
-}
-
-class Without:
-    """A finder that does not find what is foreign, as if it were not installed."""
-
-    def __init__(self, finder):
-        self._finder = finder
-
-    def find_spec(self, name, path=None, target=None):
-        return None if name.split(".")[0] in foreign else self._finder.find_spec(name, path, target)
-
-sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
-for name in ("lxml", "spacy", "safetensors", "tokenizers", "typer", "penman"):
-    try:
-        __import__(name)
-    except ImportError:
-        continue
-    sys.exit(f"{name} could be imported")
-from mathamr_lab.recipes.__main__ import main
-sys.exit(main(sys.argv[1:]))
-'''
-
-
 def test_training_needs_only_torch_and_numpy(text_files: Path, tmp_path: Path) -> None:
     folder = prepared(text_files, tmp_path / "prepared")
-    command = [sys.executable, "-c", ONLY_TORCH_AND_NUMPY, str(folder), "--out", str(tmp_path / "out")]
-    done = subprocess.run(
-        [*command, "--device", "cpu", "--threads", "1"], capture_output=True, text=True, timeout=300
+    done = with_only_torch(
+        "mathamr_lab.recipes.__main__", folder, "--out", tmp_path / "out", "--device", "cpu"
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["model"] == str(tmp_path / "out" / "model")

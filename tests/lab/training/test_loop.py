@@ -51,7 +51,7 @@ def test_training_learns_to_find_answers_it_has_not_seen(tmp_path: Path) -> None
     assert last["validation"]["mrr"] > first["validation"]["mrr"]
 
 
-def test_the_folder_holds_a_model_a_card_and_curves(shard: Shard, tmp_path: Path) -> None:
+def test_the_folder_holds_a_model_and_a_card(shard: Shard, tmp_path: Path) -> None:
     progress, log = run(shard, tmp_path)
     encoder = GraphEncoder.load(tmp_path, "cpu")
     assert len(list(encoder.encode([shard[0]]))) == 1
@@ -63,8 +63,6 @@ def test_the_folder_holds_a_model_a_card_and_curves(shard: Shard, tmp_path: Path
         "torch",
     ):
         assert words in card
-    svg = (tmp_path / "curves.svg").read_text()
-    assert svg.count("<polyline") >= 4
     assert f"best epoch {progress.best_epoch} of 3" in log
     assert "validation" in log
 

@@ -109,15 +109,6 @@ def command(
             metavar="ROW", help="Run only this row; the tables show all rows that are measured. Repeatable."
         ),
     ] = None,
-    topic: Annotated[
-        str | None,
-        typer.Option(
-            help="Only print the first results of this topic, with their grades, for every row that is measured."
-        ),
-    ] = None,
-    first: Annotated[
-        int | None, typer.Option(help="How many results --topic prints.", min=1, show_default="10")
-    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, and what is done."),
@@ -218,20 +209,12 @@ def command(
                 tuple(only or ()),
             )
         )
-    if first is not None and topic is None:
-        raise typer.BadParameter("--first belongs to --topic")
-    if dry_run and topic is not None:
-        raise typer.BadParameter("--dry-run and --topic exclude each other")
     if dry_run:
         for setting in settings:
             if len(settings) > 1:
                 print(f"# {setting.experiment.name}")
             for line in planned(setting).lines():
                 print(line)
-        return
-    if topic is not None:
-        for setting in settings:
-            print("\n\n".join(planned(setting).first_results(topic, first or 10)))
         return
     if not so_far:
         run(settings)

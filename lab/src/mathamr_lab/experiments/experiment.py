@@ -203,7 +203,7 @@ class GraphExperiment(Experiment):
 class FormulaVariant:
     """One row of a table: what is trained, and how its scores are turned into a ranking.
 
-    `ranking` is one of those that `formulascores.fused` computes (``max``, ``structure``, …). `share` is
+    `ranking` is a field of its scores (``structure``, …), or a fusion of both views (``max``, …). `share` is
     its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
     Without a `system` the row is such a ranking alone, or `others` fused; without any of them its figures are `known` from
     elsewhere, by the name of a collection. `published` are the paper's.

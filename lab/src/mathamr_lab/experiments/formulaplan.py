@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import tee
 from pathlib import Path
@@ -26,24 +26,17 @@ from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.formulas.notation import to_string
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
-from mathamr.search.fusion import RANK_OFFSET
+from mathamr.search.fusion import RANK_OFFSET, fuse
+from mathamr.systems.formulagraph.system import VIEW_OF
 from mathamr.systems.models import load_system
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
 from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formulascores import (
-    NOT_FOUND,
-    collection_scores,
-    first_scores,
-    fused,
-    ranked,
-    reciprocal_ranks,
-)
+from mathamr_lab.experiments.formulascores import NOT_FOUND, collection_scores, first_scores, found_in
 from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
 from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, distinct_trees, is_ntcir12, ntcir12_collection
@@ -61,7 +54,7 @@ from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, Trainin
 UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
 """The settings of a training that changes nothing."""
 KEPT = 100
-"""The results of a topic that are kept of every row, to be looked at."""
+"""The results of a topic that are kept in the run of every row."""
 POOL_OF_TEXT = 500_000
 """The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
 
@@ -99,16 +92,6 @@ class FormulaPlan(Plan):
                 for variant in self.variants:
                     if setting.wants(variant.name):
                         self._measure(variant, seed, name)
-
-    def texts(self, test: str, items: Collection[str]) -> dict[str, str]:
-        """Return the LaTeX of formulas, or their layout where only trees are known."""
-        loaded = FormulaCollection.load(self.path(test))
-        found = {}
-        for item in loaded.places.keys() & set(items):
-            place = loaded.places[item]
-            latex = loaded.written[place].latex if loaded.written else ""
-            found[item] = f"`{latex or to_string(loaded.shard.both(place)[1])}`".replace("|", "\\|")
-        return found
 
     @property
     def _shared(self) -> Path:
@@ -290,20 +273,22 @@ class FormulaPlan(Plan):
             fields = {file.stem: _mapped(file) for file in files}
         context = _beside(self._context(variant, collection)) if variant.share < 1 else None
 
-        def scored() -> Iterator[FloatArray]:
-            """Return the scores of a topic at a time."""
-            for row, topic in enumerate(loaded.topics):
-                among = loaded.ranked_for(topic)
-                parts = [each[row] for each in others]
-                if variant.system:
-                    found = fused({name: each[row] for name, each in fields.items()}, variant.ranking, among)
-                    if context is not None:
-                        found = first_scores(found, POOL_OF_TEXT)
-                        found = variant.share * found + (1 - variant.share) * context[row]
-                    parts.insert(0, found)
-                yield parts[0] if len(parts) == 1 else reciprocal_ranks(parts, among, DEPTH)
-
-        return Run.of(variant.name, ranked(loaded, scored())), {}
+        found: dict[str, Sequence[tuple[str, float]]] = {}
+        for row, topic in enumerate(loaded.topics):
+            rankings: list[Sequence[tuple[str, float]]]
+            rankings = [found_in(loaded, topic, each[row]) for each in others]
+            if variant.ranking in fields:
+                scores = fields[variant.ranking][row]
+                if context is not None:
+                    scores = first_scores(scores, POOL_OF_TEXT)
+                    scores = variant.share * scores + (1 - variant.share) * context[row]
+                rankings.insert(0, found_in(loaded, topic, scores))
+            elif variant.system:
+                views = [found_in(loaded, topic, fields[view][row], None) for view in VIEW_OF]
+                plain = None if variant.ranking == "rrf" else "none"
+                rankings.insert(0, fuse(variant.ranking, views, k=DEPTH, normalisation=plain))
+            found[topic] = rankings[0] if len(rankings) == 1 else fuse("rrf", rankings)
+        return Run.of(variant.name, found), {}
 
     def _judged_test(self, name: str) -> JudgedTest:
         """Return a collection as a test, with the judgments of the topics that have a relevant formula."""

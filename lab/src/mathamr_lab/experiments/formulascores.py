@@ -1,20 +1,20 @@
-"""Scores every candidate of a collection for every topic with a system of formulas, in the exact engine of an index; and their fusions."""
+"""Scores every candidate of a collection for every topic with a system of formulas, in the exact engine of an index."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray, FloatArray
+from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.runs import DEPTH
 from mathamr.index.engines.engine import FieldReader, create_engine
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.posts.post import Formula
-from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.field import Field
 from mathamr.systems.formulagraph.system import ROWS, VIEW_OF
 from mathamr.systems.system import System, VisualFormula
@@ -83,26 +83,16 @@ def _score(
             row[int(hit.id)] = hit.score * len(query.vectors)
 
 
-def harmonic_mean(one: FloatArray, two: FloatArray) -> FloatArray:
-    """Return the harmonic mean of two scores, negative ones as 0."""
-    one, two = np.maximum(one, 0), np.maximum(two, 0)
-    found: FloatArray = 2 * one * two / np.maximum(one + two, 1e-9)
-    return found
-
-
-def ranked(
-    collection: FormulaCollection, scores: Iterable[FloatArray], depth: int = 1000
-) -> dict[str, list[tuple[str, float]]]:
-    """Return the best candidates of every topic, or all judged ones if only these are ranked; scores are read topic by topic."""
-    found: dict[str, list[tuple[str, float]]] = {}
-    for topic, row in zip(collection.topics, scores, strict=True):
-        chosen = collection.ranked_for(topic)
-        if not collection.among_judged and len(chosen) > depth:
-            chosen = np.argpartition(-row, depth)[:depth]
-        chosen = chosen[row[chosen] > NOT_FOUND]
-        order = chosen[np.argsort(-row[chosen], kind="stable")]
-        found[topic] = [(collection.candidates[number], float(row[number])) for number in order.tolist()]
-    return found
+def found_in(
+    collection: FormulaCollection, topic: str, row: FloatArray, depth: int | None = DEPTH
+) -> list[tuple[str, float]]:
+    """Return what a topic's scores have found, best first: the first `depth`, or all judged candidates if only these are ranked."""
+    chosen = collection.ranked_for(topic)
+    if depth is not None and not collection.among_judged and len(chosen) > depth:
+        chosen = np.argpartition(-row, depth)[:depth]
+    chosen = chosen[row[chosen] > NOT_FOUND]
+    order = chosen[np.argsort(-row[chosen], kind="stable")]
+    return [(collection.candidates[number], float(row[number])) for number in order.tolist()]
 
 
 def first_scores(row: FloatArray, count: int) -> FloatArray:
@@ -113,54 +103,3 @@ def first_scores(row: FloatArray, count: int) -> FloatArray:
     kept = np.argpartition(-row, count)[:count]
     found[kept] = row[kept]
     return found
-
-
-def fused(scores: Mapping[str, FloatArray], ranking: str, among: AnyArray | None = None) -> FloatArray:
-    """Compute a ranking for the tables from a topic's scores by field: of one field, or of both views by MAX, AVG, F1 or RRF.
-
-    `among` are the numbers of the candidates among which ranks are counted.
-    """
-    known = (*scores, *(_FUSIONS if VIEW_OF.keys() <= scores.keys() else ()))
-    if ranking not in known:
-        raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(known)}")
-    if ranking in _FUSIONS:
-        one, two = (scores[field] for field in VIEW_OF)
-        return _FUSIONS[ranking](one, two, among)
-    return scores[ranking]
-
-
-def reciprocal_ranks(
-    rows: Sequence[FloatArray], among: AnyArray | None = None, depth: int | None = None
-) -> FloatArray:
-    """Reciprocal rank fusion of a topic's scores, over the ranks among some candidates or all.
-
-    Only the first `depth` of each ranking count, if it is given. What no ranking has found has no score.
-    """
-    found: FloatArray = np.zeros(len(rows[0]), np.float32)
-    chosen = np.arange(len(found)) if among is None else np.sort(among)
-    for row in rows:
-        ranked = chosen[row[chosen] > NOT_FOUND]
-        order = ranked[np.argsort(-row[ranked], kind="stable")][:depth]
-        found[order] += (1 / (1 + RANK_OFFSET + np.arange(len(order)))).astype(np.float32)
-    found[found == 0] = NOT_FOUND
-    return found
-
-
-def _mean(one: FloatArray, two: FloatArray) -> FloatArray:
-    """Return the mean of two scores; one that is missing counts 0."""
-    return np.asarray((np.maximum(one, 0) + np.maximum(two, 0)) / 2, np.float32)
-
-
-def _of_found(
-    fuse: Callable[[FloatArray, FloatArray], FloatArray], one: FloatArray, two: FloatArray
-) -> FloatArray:
-    """Fuse two scores; what neither ranking has found has no score."""
-    return np.asarray(np.where(np.maximum(one, two) > NOT_FOUND, fuse(one, two), NOT_FOUND), np.float32)
-
-
-_FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, AnyArray | None], FloatArray]] = {
-    "max": lambda one, two, _: np.maximum(one, two),
-    "mean": lambda one, two, _: _of_found(_mean, one, two),
-    "f1": lambda one, two, _: _of_found(harmonic_mean, one, two),
-    "rrf": lambda one, two, among: reciprocal_ranks([one, two], among),
-}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import Run
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.text.wording import wording_alone
 from mathamr_lab.experiments import retrieval, thesistables, training, vectors
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
@@ -19,9 +18,6 @@ from mathamr_lab.experiments.plots import draw
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
-
-SHOWN = 120
-"""The characters of a post that a list of results shows."""
 
 
 class GraphPlan(Plan):
@@ -44,17 +40,6 @@ class GraphPlan(Plan):
                     (self.materials.corpus(),),
                     partial(self._search_baseline, name, test),
                 )
-
-    def texts(self, _test: str, items: Collection[str]) -> dict[str, str]:
-        """Return the first words of posts, or the LaTeX of the first formula of each visual class."""
-        found: dict[str, str] = {}
-        for post in self.setting.collection.posts():
-            if post.id in items:
-                found[post.id] = " ".join(wording_alone(post)[0].text.split())[:SHOWN].replace("|", "\\|")
-            for formula in post.formulas:
-                if formula.visual_id in items:
-                    found.setdefault(str(formula.visual_id), f"`{formula.latex}`".replace("|", "\\|"))
-        return found
 
     def markdown(self, folder: Path) -> str:
         """Return the tables in the thesis's form; the pictures go into the folder."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
+from mathamr.evaluation.runs import DEPTH, Run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -122,43 +122,6 @@ class Plan(ABC):
             for each in self.measured
             if (each.row, each.test.name) == (row, test) and (scores := each.scores()) is not None
         }
-
-    def texts(self, _test: str, _items: Collection[str]) -> Mapping[str, str]:
-        """Return what to show of results: LaTeX of formulas, the first words of posts."""
-        return {}
-
-    def first_results(self, topic: str, count: int, seed: int = 0) -> Iterator[str]:
-        """Yield Markdown: the first results of a topic with their grades, for every row and test set that has the topic."""
-        found = [
-            each
-            for each in self.measured
-            if each.seed in (seed, NO_SEED)
-            and each.scores() is not None
-            and topic in each.test.qrels().grades
-        ]
-        hits = {each.path: read_run(each.path).rankings.get(topic, ())[:count] for each in found}
-        for each in found:
-            shown = self.texts(each.test.name, {hit.id for hit in hits[each.path]})
-            grades = each.test.qrels().grades[topic]
-            yield f"## {each.test.name}, topic {topic}: {each.row}"
-            yield markdown_table(
-                [
-                    ["rank", "result", "grade", "score", ""],
-                    *(
-                        [
-                            *(str(rank), hit.id, str(grades.get(hit.id, "–"))),
-                            f"{hit.score:.4f}",
-                            shown.get(hit.id, ""),
-                        ]
-                        for rank, hit in enumerate(hits[each.path], 1)
-                    ),
-                ],
-                2,
-            )
-        if not found:
-            raise MathAMRError(
-                f"no measured row of {self.setting.experiment.name} has a run of topic {topic!r} with seed {seed}"
-            )
 
     def markdown(self, _folder: Path) -> str:
         """Return the report on what is measured so far; pictures and other files go into the folder."""

@@ -1,4 +1,4 @@
-"""The training card: a model's training data, configuration, duration and curves."""
+"""The training card: a model's training data, configuration, duration and epochs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.drawing import Drawing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr.systems.models import CARD_HEADER
@@ -14,10 +13,8 @@ from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
 
-CARD, CURVES = "README.md", "curves.svg"
-_WIDTH, _HEIGHT, _LEFT, _TOP = 520.0, 180.0, 70.0, 36.0
+CARD = "README.md"
 _PLAIN = ("epoch", "step", "loss", "seconds", "training_seconds", "memory", "validation")
-Points = Sequence[tuple[float, float]]
 
 
 def write_card(
@@ -27,10 +24,9 @@ def write_card(
     progress: TrainingProgress,
     resources: Resources,
 ) -> None:
-    """Write `README.md` and `curves.svg` into a model's folder."""
+    """Write `README.md` into a model's folder."""
     try:
         (folder / CARD).write_text(card(subject, measured, progress, resources), encoding="utf-8")
-        (folder / CURVES).write_text(curves(measured, progress), encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"cannot write the training card in {folder}: {error}") from error
 
@@ -48,8 +44,6 @@ def card(
         "# Training card",
         "",
         f"Training is {state}; the best epoch is {progress.best_epoch}, by validation {subject.monitor}.",
-        "",
-        "![curves](curves.svg)",
         "",
         "## Data",
         "",
@@ -105,48 +99,3 @@ def _epochs(measured: Sequence[ValidationFigure], progress: TrainingProgress) ->
 def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def curves(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> str:
-    """Return the losses and the measures over the steps, as SVG."""
-    drawing = Drawing("Curves of a training")
-    steps = max((step for step, _ in progress.curve), default=1)
-    losses: list[tuple[str, str, Points]] = [("training loss", "amr", progress.curve)]
-    measures: list[tuple[str, str, Points]] = []
-    validated = [(row["step"], row["validation"]) for row in progress.history if row["validation"]]
-    kinds = iter(("slt", "opt", "formula", "virtual") * len(measured))
-    for each in measured if validated else ():
-        points = [(step, row[each.name]) for step, row in validated]
-        (losses if each.loss else measures).append((each.heading, next(kinds), points))
-    _chart(
-        drawing, 0, losses, steps, max((value for _, _, points in losses for _, value in points), default=1.0)
-    )
-    if measures:
-        _chart(drawing, _HEIGHT + 80, measures, steps, 1.0)
-    return drawing.svg()
-
-
-def _chart(
-    drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points]], steps: float, high: float
-) -> None:
-    """Draw lines from zero to `high`: a loss is never negative."""
-    high = high if high > 0 else 1.0
-    base = top + _TOP + _HEIGHT
-
-    def place(point: tuple[float, float]) -> tuple[float, float]:
-        return _LEFT + _WIDTH * point[0] / steps, base - _HEIGHT * point[1] / high
-
-    left = _LEFT
-    for name, kind, points in series:
-        drawing.text(left, top + 14, f"— {name}", kind)
-        left += 170
-        places = [place(point) for point in points]
-        drawing.line(
-            places if len(places) > 1 else [(x + shift, y) for x, y in places for shift in (-4, 4)], kind
-        )
-    for share in (0.0, 0.5, 1.0):
-        y = base - _HEIGHT * share
-        drawing.line([(_LEFT, y), (_LEFT + _WIDTH, y)], "axis", "dotted")
-        drawing.text(8, y, f"{share * high:.3f}", "axis", "role")
-        drawing.text(_LEFT + _WIDTH * share - 12, base + 14, f"{steps * share:,.0f}", "axis", "role")
-    drawing.text(_LEFT + _WIDTH + 24, base + 14, "steps", "axis", "role")

@@ -32,25 +32,6 @@ def prepared(shard: Shard, tmp_path: Path) -> Path:
     return tmp_path / "prepared"
 
 
-@pytest.mark.parametrize(
-    ("config", "change", "message"),
-    [
-        (
-            "gigantic",
-            "beta=1",
-            "unknown model configuration 'gigantic'; known: thesis, thesis-full, small, box",
-        ),
-        ("small", "wings=2", "unknown configuration field 'wings'"),
-        ("small", "beta", "expected NAME=VALUE"),
-        ("small", "beta=2", "beta must be from 0 to 1"),
-        ("small", "epochs=few", "epochs is 'few': expected int"),
-    ],
-)
-def test_what_cannot_be_done_is_one_clear_line(config: str, change: str, message: str) -> None:
-    with pytest.raises(MathAMRError, match=message):
-        configured(config, [change])
-
-
 def test_the_named_configurations_are_those_of_the_tables() -> None:
     assert TRAININGS["thesis"] == GraphTraining()
     training = TRAININGS["thesis-full"]

@@ -9,7 +9,6 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
@@ -23,39 +22,6 @@ SMALL = replace(TRAININGS["small"], batch_size=8)
 def trainer_of(shard: Shard, training: GraphTraining, **shape: object) -> GraphTrainer:
     model = replace(MODELS["small"], **shape)  # type: ignore[arg-type]
     return GraphTrainer(shard, model, training, CPU)
-
-
-def learned(shard: Shard, training: GraphTraining, steps: int = 3, **shape: object) -> list[torch.Tensor]:
-    trainer = trainer_of(shard, training, **shape)
-    for number in range(steps):
-        trainer.learn(trainer.step(np.arange(8) + number, 0), number)
-    return [parameter.detach().clone() for parameter in trainer.network.parameters()]
-
-
-def test_a_batch_in_parts_learns_the_same_as_the_whole(shard: Shard) -> None:
-    for ours, theirs in zip(learned(shard, SMALL), learned(shard, replace(SMALL, budget=1)), strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
-
-
-def test_both_times_a_part_is_encoded_it_draws_the_same_dropout(
-    shard: Shard, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    training = replace(SMALL, budget=60)
-    trainer = trainer_of(shard, training, dropout=0.3)
-    step = trainer.step(np.arange(8), 0)
-    found = []
-    encode = trainer.learner._encode
-
-    def recorded(part: GraphBatch) -> torch.Tensor:
-        found.append(encode(part))
-        return found[-1]
-
-    monkeypatch.setattr(trainer.learner, "_encode", recorded)
-    trainer.learn(step, 0)
-    count = len(step.parts)
-    assert len(found) == 2 * count > 4
-    for first, second in zip(found[:count], found[count:], strict=True):
-        assert torch.equal(first, second)
 
 
 def test_the_gradient_in_parts_equals_the_gradient_of_the_whole(shard: Shard) -> None:
