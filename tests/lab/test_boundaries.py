@@ -19,11 +19,12 @@ TESTS = Path(__file__).parents[1]
 
 ONLY_TORCH = """
 import sys
-class Blocked:
+class Without:
+    def __init__(self, finder):
+        self._finder = finder
     def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {blocked!r}:
-            raise ModuleNotFoundError(f"{{name}} is not installed on this machine", name=name)
-sys.meta_path.insert(0, Blocked())
+        return None if name.partition(".")[0] in {blocked!r} else self._finder.find_spec(name, path, target)
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
 from {module} import main
 sys.exit(main({arguments!r}))
 """
