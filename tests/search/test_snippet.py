@@ -172,7 +172,7 @@ def test_words_and_formulas_that_are_looked_for_in_short_cuts_are_those_of_whole
         assert wanted.word_shares(numbers.stems, numbers.sentences[:, 6]).tolist() == shares
         for sentence in sentences:
             for word in words(PLACEHOLDER.sub(" ", sentence.text)):
-                assert wanted.word(word.title()) == bool(asked & stems_of(word)), word
+                assert wanted.has_word[word.title()] == bool(asked & stems_of(word)), word
         best = [
             max((dice(grams_of(formula.latex), other) for other in grams), default=0.0)
             for formula in each.formulas

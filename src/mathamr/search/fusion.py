@@ -104,7 +104,7 @@ def by_top(scores: DoubleArray) -> DoubleArray:
 
 def shifted_z(scores: DoubleArray) -> DoubleArray:
     """Return standard scores, shifted so that the lowest is 0."""
-    apart = scores - scores.mean()
+    apart = scores - math.fsum(scores.tolist()) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
     return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, DoubleArray, IndexArray, Int32Array, IntArray
 from mathamr.core.cancellation import check_cancelled
-from mathamr.index.lexical.terms import STOP_WORDS, stems, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, word_tokens, words
 from mathamr.index.preview import (
     Preview,
     SentenceNumbers,
@@ -113,14 +113,13 @@ class Wanted:
         initials = "".join(map(re.escape, sorted({stem[0] for stem in self._stems})))
         pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
         self._beginning = re.compile(pattern, re.IGNORECASE) if initials else None
-        self._known_stems = _KnownStems(self._stems)
+        self.has_word = _KnownWords(self._stems)
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
         self._formulas = WantedFormulas(distinct[:FORMULAS_COMPARED])
         self._known: dict[str, float] = {}
         self._budget = budget or QueryBudget().compared_ngrams
         self.uncompared = 0
         """Formulas of posts that were not compared with those of the query."""
-        self._words: dict[str, bool] = {}
         self.phrases = query.conditions.required.phrases + query.conditions.required.titles
 
     @property
@@ -132,14 +131,6 @@ class Wanted:
     def has_words(self) -> bool:
         """True if there are words beside stop words, or phrases."""
         return bool(self._stems or self.phrases)
-
-    def word(self, word: str) -> bool:
-        """Return True if the query has the word in some inflection."""
-        if is_plain(word):
-            return bool(self._known_stems[word])
-        if word not in self._words:
-            self._words[word] = not self._stems.isdisjoint(_stems(word))
-        return self._words[word]
 
     def phrase_words(self, text: str) -> set[int]:
         """Return the places in a text where the words of the query's phrases begin, if they stand side by side."""
@@ -195,16 +186,14 @@ class Wanted:
         return self._known.get(latex, 0.0)
 
 
-class _KnownStems(dict[str, str]):
-    """Maps a word to its stem if the query has that stem, else to an empty string; caches each word."""
+class _KnownWords(dict[str, bool]):
+    """Maps a word to whether the query has it in some inflection; caches each word."""
 
     def __init__(self, wanted: Collection[str]) -> None:
-        self._wanted = wanted
+        self._wanted = frozenset(wanted)
 
-    def __missing__(self, word: str) -> str:
-        small = word.lower()
-        stem = _stem(small)
-        self[word] = stem if stem in self._wanted and small not in STOP_WORDS else ""
+    def __missing__(self, word: str) -> bool:
+        self[word] = not self._wanted.isdisjoint(_stems(word))
         return self[word]
 
 
@@ -368,7 +357,7 @@ def _split(text: str, wanted: Wanted) -> list[Fragment]:
     done = 0
     together = wanted.phrase_words(text)
     for match in wanted.words_in(text):
-        if match.start() in together or wanted.word(match.group()):
+        if match.start() in together or wanted.has_word[match.group()]:
             if match.start() > done:
                 found.append(Fragment("text", text[done : match.start()]))
             found.append(Fragment("text", match.group(), matched=True))
@@ -407,12 +396,6 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
     if last is not None and last + 1 < count and found[-1].kind != "gap":
         found.append(replace(GAP, text=GAP.text.rstrip()))
     return tuple(found)
-
-
-@lru_cache(maxsize=CACHED_PARTS)
-def _stem(word: str) -> str:
-    (stem,) = stems([word])
-    return stem
 
 
 @lru_cache(maxsize=CACHED_PARTS)
