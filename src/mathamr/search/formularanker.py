@@ -15,9 +15,10 @@ from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import reading_in_force
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
+from mathamr.search.fusion import rank_by_score
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
@@ -273,13 +274,15 @@ class FormulaRanker(Ranker):
             bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
                 bonuses["renamed"] = self._renamed(slt, found.hits[: ranking.pool])
-        scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
-        raised = [
-            Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
-            for each in found.hits
+        columns = ScoredColumns.of(found.hits)
+        scale = _BELOW_A_BONUS / (columns.scores.max(initial=0.0) or 1.0)
+        raising = {each for part in bonuses.values() for each in part}
+        more = [
+            sum(part.get(each, 0.0) for part in bonuses.values()) if each in raising else 0.0
+            for each in columns.ids
         ]
         return FoundHits(
-            sorted(raised, key=lambda each: (-each.score, each.id)),
+            rank_by_score(columns.ids, scale * columns.scores + more),
             {**found.evidence, **bonuses},
             found.unpromoted or found.hits,
         )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import ClassVar, Protocol
 
+import numpy as np
+
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
@@ -16,6 +18,7 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.fusion import rank_by_score
 from mathamr.search.hubness import standard
 from mathamr.search.namequery import CANDIDATES, NamedPosts, NameQuery, deviation, is_module_note
 from mathamr.search.options import SearchOptions
@@ -146,9 +149,10 @@ class PostRanker(Ranker):
                 for post, (visual, score) in self._best_of(found).items():
                     totals[post] = totals.get(post, 0.0) + share * score
                     self._best_formulas.setdefault(post, []).append((ranker, visual, share))
-        admitted = self._passing(list(totals), options)
-        hits = [Scored(post, score) for post, score in totals.items() if post in admitted]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: options.depth]
+        if options.where:
+            admitted = self._passing(list(totals), options)
+            totals = {post: score for post, score in totals.items() if post in admitted}
+        return rank_by_score(list(totals), np.array([*totals.values()], np.float64), options.depth)
 
     def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
         """Return the largest formulas of the query, each look once, with their shares of all symbols."""

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar
 
+import numpy as np
+
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload, SkimsMaxSim
@@ -365,7 +367,7 @@ class Ranker(ABC):
         """Convert hits to results."""
 
 
-def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored]:
+def followed(first: Sequence[Scored], rest: Sequence[Scored]) -> ScoredColumns:
     """Return reranked results, then the rest in their old order, with scores scaled to lie below the first.
 
     Positive scores stay positive.
@@ -375,14 +377,13 @@ def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored
     >>> 0 < followed([Scored("a", 0.5)], [Scored("b", 0.9)])[1].score < 0.5
     True
     """
-    others = list(rest)
-    if not first or not others:
-        return [*first, *others]
-    lowest, highest = min(hit.score for hit in first), max(hit.score for hit in others)
-    if lowest > 0 and min(hit.score for hit in others) > 0:
-        scale = _BEHIND * lowest / highest
-        return [*first, *(Scored(hit.id, scale * hit.score) for hit in others)]
-    return [*first, *(Scored(hit.id, lowest - 1 - (highest - hit.score)) for hit in others)]
+    before, after = ScoredColumns.of(first), ScoredColumns.of(rest)
+    scores = after.scores
+    if len(before) and len(after):
+        lowest, highest = before.scores.min(), scores.max()
+        is_positive = lowest > 0 and scores.min() > 0
+        scores = _BEHIND * lowest / highest * scores if is_positive else lowest - 1 - (highest - scores)
+    return ScoredColumns([*before.ids, *after.ids], np.concatenate([before.scores, scores]))
 
 
 def filtered(
