@@ -11,8 +11,8 @@ from mathamr.cli import app
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("index --check x --watch", "--check builds nothing"),
-        ("index --check x --without y", "--check builds nothing"),
+        ("index --check x --watch", "--check reads no input"),
+        ("index --check x --without y", "--check reads no input"),
         ("index --check --out x --ray local", "leave --ray out"),
         ("index x --no-repair", "--no-repair belongs to --check"),
         ("open x y --print --editor vi", "--print opens no editor"),

@@ -145,23 +145,19 @@ def content(folder: Path) -> dict[str, Any]:
     report = check_index(folder, repair=False)
     with IndexStorage.open(folder, device="cpu") as archive:
         catalogue, engine, lexical = archive.catalogue, archive.engine, archive.lexical
-        ids, formulas = sorted(catalogue.ids()), sorted(catalogue.formula_ids())
-        graphs, tensors = {}, {}
+        ids = sorted(catalogue.ids())
+        graphs = {}
         if archive.has_graphs:
             with GraphStore(folder / "graphs", read_only=True) as store:
                 graphs = {name: store.text(name) for name in store.ids()}
-                if archive.manifest.graphs is not None:
-                    configuration = archive.manifest.graphs
-                    tensors = {name: store.tensor(configuration, name).to_bytes() for name in store.ids()}
         terms = {"stems": ["the", "prove", "sum"], "latex": ["$x", "$="], "paths": ["s V!x n +"]}
         return {
             "problems": [str(problem) for problem in report.problems],
             "posts": {name: catalogue.post(name).to_json() for name in ids},
-            "formulas": {name: catalogue.formula(name) for name in formulas},
+            "formulas": {name: catalogue.formulas_of(name) for name in ids},
             "tags": dict(catalogue.tags()),
             "inputs": dict(catalogue.inputs()),
             "graphs": graphs,
-            "tensors": tensors,
             "vectors": {
                 field.name: engine[field.name].fetch(sorted(engine[field.name].ids()))
                 for field in engine.fields
@@ -173,7 +169,6 @@ def content(folder: Path) -> dict[str, Any]:
             "visual": {hit.id: round(hit.score, 5) for hit in lexical.formulas.search(terms, 10_000)},
             "entries": (sorted(lexical.posts.ids()), sorted(lexical.formulas.ids())),
             "counts": archive.manifest.counts,
-            "checksums": archive.manifest.checksums,
         }
 
 

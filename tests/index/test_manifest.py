@@ -18,14 +18,12 @@ MANIFEST = Manifest(
     model=ModelRecord(
         name="mathamrplus", system="mathamrplus", fingerprint="abc", fields=FIELDS, folder="/models/a"
     ),
-    graphs="both-hierarchy-none",
     parser=ParserRecord("builtin", "builtin-1"),
     engine=EngineRecord("flat", {"dtype": "float16"}),
     finished=True,
     inputs=(InputRecord("/notes/é\udc80.md", None, ("/notes/formulas.tsv",)),),
     revision=7,
     counts={"posts": 3},
-    checksums={"posts": "00ff"},
 )
 BARE = Manifest(model=replace(MANIFEST.model, folder=None), engine=EngineRecord("flat"))
 """Of a system that reads no graphs."""
@@ -81,7 +79,6 @@ def test_any_byte_that_was_changed_is_reported(tmp_path: Path) -> None:
     [
         ("counts", "many"),
         ("counts", {"posts": "3"}),
-        ("checksums", {"posts": 7}),
         ("revision", None),
         ("finished", "yes"),
         ("inputs", [{"path": 5, "format": None, "beside": []}]),

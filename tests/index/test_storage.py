@@ -2,19 +2,25 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.indexing.builder import build_index
+from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.index.storage import IndexStorage, check_model
 from mathamr.posts.inputs import INDEX_FILES
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from tests.index.kills import content, differences
+from tests.index.small import build
 from tests.models import sample_posts
 
 
@@ -30,13 +36,44 @@ def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
 
 def test_an_index_that_was_never_finished_says_so(index: Path) -> None:
     replace(Manifest.read(index), finished=False).write(index)
-    with Catalogue(index / CATALOGUE) as catalogue, catalogue.transaction():
-        catalogue.unmark("lexical")
     for kind in (IndexStorage, IndexWriter):
         with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
             kind.open(index)
     build_index([], index)
     IndexStorage.open(index).close()
+
+
+class KilledError(BaseException):
+    """Stands for the end of a process: nothing catches it."""
+
+
+def test_an_index_that_is_being_made_is_refused_and_keeps_its_vectors_if_the_build_is_killed(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: Counter[str] = Counter()
+    encode, make = MathAMRPlusSystem.encode, IndexStages.make_vectors
+
+    def counting(self: MathAMRPlusSystem, items: Any) -> Iterator[Any]:
+        for made in encode(self, items):
+            encoded[made.id] += 1
+            yield made
+
+    def killed(*given: Any) -> None:
+        make(*given)
+        with pytest.raises(MathAMRError, match="is still being made by"):
+            IndexStorage.open(tmp_path / "index")
+        raise KilledError
+
+    monkeypatch.setattr(MathAMRPlusSystem, "encode", counting)
+    with monkeypatch.context() as patch:
+        patch.setattr(IndexStages, "make_vectors", killed)
+        with pytest.raises(KilledError):
+            build(tmp_path / "index", sample_posts(3), model_folder)
+    with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
+        IndexStorage.open(tmp_path / "index")
+    build(tmp_path / "index", sample_posts(3), model_folder)
+    assert set(encoded.values()) == {1}
+    IndexStorage.open(tmp_path / "index").close()
 
 
 def test_a_model_that_moved_is_named_again(

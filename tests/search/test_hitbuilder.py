@@ -31,12 +31,15 @@ def test_formulas_beyond_the_budget_are_shown_without_marks_and_a_note_says_so(i
     with index.archive.reading():
         catalogue = index.archive.catalogue
         found = [
-            entry for id in catalogue.ids() for entry in catalogue.formulas_of(id) if len(entry.latex) > 3
+            entry
+            for id in catalogue.ids()
+            for entry in catalogue.formulas_of(id)
+            if len(entry.formula.latex) > 3
         ]
         entry = found[0]
         page = [RankedResult(entry.id, 1.0, {}, visual=entry.visual)] * 3
         for most, unmarked in ((200_000, 0), (0, 3)):
-            asked = context(entry.latex, marked_nodes=most)
+            asked = context(entry.formula.latex, marked_nodes=most)
             builder = HitBuilder(index.archive, asked, Wanted(asked.query), {entry.id: "strong"})
             hits = builder.formulas(page, 0, near=False)
             assert [bool(hit.formula and hit.formula.matched_nodes) for hit in hits] == [not unmarked] * 3

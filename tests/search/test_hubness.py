@@ -31,7 +31,6 @@ from mathamr.systems.ranking import (
     Promote,
     Unhub,
     fields_of,
-    without_vectors,
 )
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
@@ -159,7 +158,6 @@ def test_a_ranking_without_hubs_is_what_it_was_to_everybody_else() -> None:
     words = Component("words", Lexical())
     both = Unhub(first=Fuse(parts=(words, Component("one", FIRST))), field="other")
     assert list(fields_of(both)) == ["one"], "the query needs no vector of the field that tells hubs"
-    assert without_vectors(both) == Fuse(parts=(words,)), "without vectors nobody is told to be a hub"
     for wrong in (
         {"share": 0.0},
         {"share": float("nan")},

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from mathamr.index.engines.engine import FieldTarget, Payload
+from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
@@ -21,6 +21,7 @@ from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, QueryVectors
 from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.ranking import Component, Fuse, Lexical, Promote
 from mathamr.text.wording import wording_alone
 from tests.search.test_namequery import Known, having

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import json
 
-from mathamr.core.errors import VectorsMissingError
-from mathamr.serve.errors import CODES, ApiError, from_error
+from mathamr.serve.errors import CODES, ApiError
 from tests.conftest import ROOT
 
 
@@ -26,9 +25,3 @@ def test_a_body_can_always_be_written() -> None:
     assert json.loads(ApiError("invalid", "\ud800" + "x" * 10_000).body("1"))["error"]["message"].endswith(
         "…"
     )
-
-
-def test_vectors_that_are_still_being_made_are_no_fault_of_the_request() -> None:
-    told = from_error(VectorsMissingError("the index /home/ada/notes cannot do this yet"))
-    assert (told.code, told.status) == ("unavailable", 503)
-    assert "ada" not in told.message

@@ -74,10 +74,12 @@ def test_a_tree_too_large_to_draw_is_refused(client: TestClient) -> None:
 
 def test_a_formula_of_the_index_has_trees_and_places(client: TestClient, index: Index) -> None:
     catalogue = index.archive.catalogue
-    entry = catalogue.formula(next(each for each in catalogue.formula_ids() if catalogue.formula(each).latex))
+    entry = next(
+        each for name in catalogue.ids() for each in catalogue.formulas_of(name) if each.formula.latex
+    )
     found = client.get(f"/v1/formulas/{entry.id}").json()
-    assert (found["id"], found["post"], found["latex"]) == (entry.id, entry.post, entry.latex)
-    assert found["slt"] == to_string(parse(entry.latex).slt)
+    assert (found["id"], found["post"], found["latex"]) == (entry.id, entry.post, entry.formula.latex)
+    assert found["slt"] == to_string(parse(entry.formula.latex).slt)
     assert found["places"] == len(catalogue.with_visual(entry.visual))
     assert entry.post in found["posts"]
     assert len(found["opt_outline"]) > 0

@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from mathamr.core.workers import WorkLimits
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.indexing.builder import BuildOptions, build_index
-from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve import pagefiles
 from mathamr.serve.access import Keys
@@ -39,27 +38,6 @@ LOCKED = ("/v1/search?q=prime&strategy=lexical", "/v1/search?q=prime&strategy=le
 """Addresses that read the index."""
 
 
-@contextmanager
-def exclusive(index: Index) -> Iterator[None]:
-    """Holds the index's lock as a write does, in a thread of its own."""
-    writer, held, release = index.archive, threading.Event(), threading.Event()
-    assert isinstance(writer, IndexWriter)
-
-    def hold() -> None:
-        with writer._sharing.alone():
-            held.set()
-            release.wait(PATIENCE)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    assert held.wait(PATIENCE)
-    try:
-        yield
-    finally:
-        release.set()
-        thread.join()
-
-
 @pytest.fixture
 def site(own_index: Index) -> Iterator[Site]:
     limits = Limits(seconds=PATIENCE, head_seconds=PATIENCE, workers=2)
@@ -69,21 +47,6 @@ def site(own_index: Index) -> Iterator[Site]:
 
 def fetched(site: Site, path: str) -> int:
     return httpx.get(site.url.rstrip("/") + path, timeout=PATIENCE).status_code
-
-
-def test_while_a_write_holds_the_lock_all_that_needs_no_index_is_answered(
-    site: Site, own_index: Index
-) -> None:
-    with ThreadPoolExecutor(3 * len(LOCKED)) as clients:
-        with exclusive(own_index):
-            waiting = [clients.submit(fetched, site, path) for path in LOCKED * 3]
-            while sum(queue.taken for queue in site.service.queues) < len(waiting):
-                assert fetched(site, "/v1/health") == 200
-            for path in UNLOCKED:
-                assert fetched(site, path) == 200, path
-            assert not any(each.done() for each in waiting)
-        statuses = {each.result(PATIENCE) for each in waiting}
-    assert statuses <= {200, 404, 422}
 
 
 @contextmanager

@@ -129,9 +129,9 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
-    if check and (watch or without or verbose or exclude is not None or not dependencies):
+    if check and (paths or watch or without or verbose or exclude is not None or not dependencies):
         raise typer.BadParameter(
-            "--check builds nothing: leave --watch, --without, --verbose, --exclude and --no-dependencies out"
+            "--check reads no input: leave paths, --watch, --without, --verbose, --exclude and --no-dependencies out"
         )
     if not check and not repair:
         raise typer.BadParameter("--no-repair belongs to --check")
@@ -158,7 +158,7 @@ def command(
     if check:
         from mathamr.index.admin.check import check_index
 
-        report = check_index(out, options, repair=repair, inputs=paths or ())
+        report = check_index(out, options, repair=repair)
         _show_check(report, as_json=as_json)
         if not report.sound:
             raise typer.Exit(1)

@@ -27,6 +27,24 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
         yield batch
 
 
+def portions(items: Iterable[T], most: int, size: Callable[[T], int], largest: int) -> Iterator[list[T]]:
+    """List of at most `most` items, whose sizes add up to at most `largest`; an item that is larger stands alone.
+
+    >>> list(portions(["a", "b", "cde", "f", "g", "h"], 2, len, 3))
+    [['a', 'b'], ['cde'], ['f', 'g'], ['h']]
+    """
+    portion: list[T] = []
+    total = 0
+    for item in items:
+        if portion and (len(portion) == most or total + size(item) > largest):
+            yield portion
+            portion, total = [], 0
+        portion.append(item)
+        total += size(item)
+    if portion:
+        yield portion
+
+
 def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
     """List of the items that arrive within each interval.
 

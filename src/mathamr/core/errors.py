@@ -61,7 +61,3 @@ class ParseError(MathAMRError):
         caret = " " * (len(left) + self.offset - start) + "^"
         place = f"{self.source}: " if self.source else ""
         return f"{place}{self.message} (at offset {self.offset})\n  {left}{shown}{right}\n  {caret}"
-
-
-class VectorsMissingError(MathAMRError):
-    """Raised if a request needs vectors of an index whose vectors are still being computed."""

@@ -19,19 +19,20 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from mathamr.core.batches import prefetched
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import collect_rarely
 
+T = TypeVar("T")
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4
 _AT_A_TIME = 1 << 16
@@ -97,6 +98,22 @@ class Pool(Protocol):
     def close(self) -> None:
         """End the workers."""
         ...
+
+
+def answer_each(
+    ask: Callable[[Iterable[Any]], Iterator[tuple[Any, Any | Lost]]], portions: Iterable[list[T]]
+) -> Iterator[tuple[T, Any | Lost]]:
+    """Yield every item of some portions with its answer by the method `map` of a pool.
+
+    The items of a portion over which a process was lost are asked for one by one.
+    """
+    for portion, answers in ask(portions):
+        if not isinstance(answers, Lost):
+            yield from zip(portion, answers, strict=True)
+            continue
+        for item in portion:
+            ((_, alone),) = ask([[item]]) if len(portion) > 1 else [(portion, answers)]
+            yield item, alone if isinstance(alone, Lost) else alone[0]
 
 
 class WorkerPool(Closing):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mathamr.amr.graph import Amr, reachable
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.posts.identifiers import rename
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +59,6 @@ class MathGraph:
     def _tree_nodes(self) -> int:
         trees = (tree for formula in self.formulas for tree in (formula.opt, formula.slt) if tree is not None)
         return sum(len(tree.labels) for tree in trees)
-
-    def renamed(self, post_id: str) -> MathGraph:
-        """Return the graph of the same post under another id."""
-        formulas = tuple(
-            replace(each, formula_id=rename(each.formula_id, self.post_id, post_id)) for each in self.formulas
-        )
-        return replace(self, post_id=post_id, formulas=formulas)
 
 
 def sentence_graph(graph: MathGraph, number: int) -> MathGraph:

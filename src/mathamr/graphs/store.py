@@ -20,7 +20,6 @@ from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.posts.post import Post
 from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 1
@@ -124,39 +123,6 @@ class GraphStore(Database):
                     post.graph,
                 ),
             )
-
-    def copies(
-        self, wanted: Iterable[tuple[str, Post, bytes]]
-    ) -> list[tuple[StoredPost, dict[str, GraphTensor]]]:
-        """Return the rows and tensors for posts whose digests equal those of stored posts, under their own ids."""
-        return [self._copied(*each) for each in wanted]
-
-    def _copied(self, source: str, post: Post, digest: bytes) -> tuple[StoredPost, dict[str, GraphTensor]]:
-        sql = "SELECT number, nodes, edges, formulas, fallbacks FROM posts WHERE id = ?"
-        number, nodes, edges, formulas, fallbacks = self._db.execute(sql, (source,)).fetchone()
-        text = notation.write(self.graph(source).renamed(post.id), one_line=True)
-        row = StoredPost(
-            post.id,
-            post.kind,
-            post.parent,
-            post.accepted_answer,
-            digest,
-            nodes,
-            edges,
-            formulas,
-            json.loads(fallbacks),
-            StoredPost.packed(text),
-        )
-        known = "SELECT configuration, tensor FROM tensors WHERE post = ?"
-        tensors = dict(self._db.execute(known, (number,)).fetchall())
-        return row, {name: GraphTensor.from_bytes(blob).renamed(post.id) for name, blob in tensors.items()}
-
-    def put_copies(self, copies: Iterable[tuple[StoredPost, dict[str, GraphTensor]]]) -> None:
-        """Store the rows that `copies` returned."""
-        for row, tensors in copies:
-            self.put([row])
-            for configuration, tensor in tensors.items():
-                self.put_tensors(configuration, [(row.id, tensor.to_bytes())])
 
     def delete(self, post_id: str) -> None:
         """Delete a post and its tensors; an unknown id is ignored."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from mathamr.graphs.flatgraph import FlatGraph
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.posts.identifiers import rename
 from mathamr.posts.level import Level
 
 _MAGIC = b"MG1"
@@ -61,16 +60,6 @@ class GraphTensor:
         if len(self.levels) and self.levels[-1] == Level.DOCUMENT:
             return int(self.representatives[-1])
         return None
-
-    def renamed(self, post_id: str) -> GraphTensor:
-        """Return the tensor of the same post under another id."""
-        references = tuple(
-            rename(reference, self.post_id, post_id)
-            if level in (Level.DOCUMENT, Level.FORMULA)
-            else reference
-            for level, reference in zip(self.levels, self.references, strict=True)
-        )
-        return replace(self, post_id=post_id, references=references)
 
     def to_bytes(self) -> bytes:
         """Return compact bytes without pickles; inverse edges are left out because they follow from the others."""

@@ -13,6 +13,10 @@ def check_id(identifier: str) -> None:
     if not identifier or len(identifier) > LONGEST_ID:
         shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
         raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")
+    if "\0" in identifier:
+        raise MathAMRError(
+            f"the id {identifier[:100]!r} has the character 0, which not every engine can store"
+        )
     try:
         identifier.encode()
     except UnicodeEncodeError as error:

@@ -101,21 +101,17 @@ class InputRecord:
 class Manifest:
     """Everything on which the content of an index depends, and how much there is of it.
 
-    `parser` is `None` if the model's system uses no graphs; `graphs`, the name of their configuration, is `None` if it uses
-    no tensors of them. `finished` is false until the first build has ended: before that, at most words can be searched.
-    `checksums` covers the files that never change and the posts as a whole; checksums and counts belong to the catalogue's
-    `revision`, which is updated after single changes only when the index is closed.
+    `parser` is `None` if the model's system uses no graphs. `finished` is false until the first build has ended: before that it cannot be searched.
+    The counts belong to the catalogue's `revision`, which is updated after single changes only when the index is closed.
     """
 
     model: ModelRecord
     engine: EngineRecord
     parser: ParserRecord | None = None
-    graphs: str | None = None
     finished: bool = False
     inputs: tuple[InputRecord, ...] = ()
     revision: int = 0
     counts: dict[str, int] = field(default_factory=dict)
-    checksums: dict[str, str] = field(default_factory=dict)
     created: str = ""
     updated: str = ""
     made_by: str = f"mathamr {__version__}"
@@ -169,10 +165,9 @@ class Manifest:
                 for each in row["inputs"]
             )
         )
-        _typed(row, graphs=_TEXT, finished=bool, revision=int, counts=dict, checksums=dict, format=int)
+        _typed(row, finished=bool, revision=int, counts=dict, format=int)
         _typed(row, created=str, updated=str, made_by=str)
         _typed(row["counts"], **dict.fromkeys(row["counts"], int))
-        _typed(row["checksums"], **dict.fromkeys(row["checksums"], str))
         return cls(**{each.name: row[each.name] for each in fields(cls)})
 
     def write(self, folder: Path) -> Manifest:

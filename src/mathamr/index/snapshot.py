@@ -3,8 +3,6 @@
 A writer changes the posts first and then what is derived from them, so a reader that opened the parts one by one could
 get posts and vectors of different revisions. A snapshot opens them together when all of them are up to date, and tries
 again if the revision has changed meanwhile.
-
-Words are computed long before vectors. While many vectors are missing, a snapshot has posts and words alone.
 """
 
 from __future__ import annotations
@@ -17,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import SqliteConnection
@@ -96,42 +95,26 @@ LONGEST_WAIT = 10.0
 _PAUSE = 0.01
 FEW_WAITING = 64
 """Up to this number, missing vectors are computed within moments, and the previous snapshot is used until then."""
-SHARE_WAITING = 0.1
-"""If more than this share of the posts lack vectors, words of all posts are better than the previous snapshot."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Snapshot:
-    """The parts of one revision, and the number of their readers."""
+    """The parts of one revision; they are closed when nobody refers to the snapshot any more, since they hold files open."""
 
     catalogue: CatalogueSnapshot
-    engine: Engine | None
-    """`None` while vectors are being computed."""
+    engine: Engine
     lexical: LexicalIndex
     complete: bool = True
     """False if some parts were not up to date, because a writer was killed or has much to do."""
-    readers: int = 0
-    closed: bool = False
+
+    def __post_init__(self) -> None:
+        for part in (self.catalogue, self.lexical, self.engine):
+            finalize(self, part.close)
 
     @property
     def revision(self) -> int:
         """The revision of all parts."""
         return self.catalogue.pinned
-
-    @property
-    def words_only(self) -> bool:
-        """True if the snapshot has no vectors yet."""
-        return self.engine is None
-
-    def close(self) -> None:
-        """Close the parts, which must not be in use."""
-        self.closed = True
-        try:
-            if self.engine is not None:
-                self.engine.close()
-            self.lexical.close()
-        finally:
-            self.catalogue.close()
 
 
 def take_snapshot(
@@ -153,47 +136,31 @@ def take_snapshot(
             time.sleep(_PAUSE)
         tries += 1
         catalogue = CatalogueSnapshot(folder / CATALOGUE)
-        complete = words = False
+        complete = False
         try:
             complete = catalogue.settled
             if not (complete or late) and _ends_soon(catalogue, folder):
                 catalogue.close()
                 tries = 1  # waiting is not failing
                 continue
-            words = not complete and catalogue.has_words and (before is None or _is_worth(catalogue, before))
-            if not complete and not words and before is not None:
+            if not complete and before is not None:
                 catalogue.close()
                 return None
-            found = Snapshot(catalogue, None if words else engine(), lexical(), complete)
+            found = Snapshot(catalogue, engine(), lexical(), complete)
         except BaseException:
             catalogue.close()
-            ready, same = complete or words, live.revision == catalogue.pinned
-            if same and _is_ready(live, words=words) == ready and (ready or not holder_of(folder)):
+            same = live.revision == catalogue.pinned and live.settled == complete
+            if same and (complete or not holder_of(folder)):
                 raise
             continue  # a writer changed the parts while they were opened
-        still = live.revision == found.revision and _is_ready(live, words=words)
-        if still or (before is None and not complete and not words):
+        if (live.revision == found.revision and live.settled) or (before is None and not complete):
             return found
-        found.close()
     if before is not None:
         return None
     raise MathAMRError(f"the index {folder} is being changed again and again; try later")
 
 
-def _is_ready(catalogue: Catalogue, *, words: bool) -> bool:
-    """Return True if all parts are up to date, or those that a search by words needs."""
-    return catalogue.has_words if words else catalogue.settled
-
-
 def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:
-    """Return True if a process is computing what is missing, and that is little; not for a first build, which can be searched by words."""
+    """Return True if a process is computing what is missing, and that is little."""
     is_small = catalogue.has_vectors and max(map(catalogue.count_pending, STAGES)) <= FEW_WAITING
     return is_small and holder_of(folder) is not None
-
-
-def _is_worth(catalogue: Catalogue, before: Snapshot) -> bool:
-    """Return True if the words of all posts are better than the previous snapshot, which lacks some posts."""
-    if before.words_only:
-        return catalogue.revision != before.revision
-    made, total = catalogue.vectors_made()
-    return total - made > max(FEW_WAITING, SHARE_WAITING * total)

@@ -3,7 +3,7 @@
 manifest.json   model, engine and parser of the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
 catalogue.db    posts, formulas, and which parts still have to be derived from them (`Catalogue`)
-graphs/         graphs and tensors (`GraphStore`), where the model reads them
+graphs/         graphs (`GraphStore`), where the model reads them
 vectors/        the engine's
 lexical/        words, symbols and paths (`LexicalIndex`)
 
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 from mathamr.core.cache import Cache
 from mathamr.core.closing import Closing
-from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.settings import TEXT
@@ -29,12 +29,14 @@ from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import Engine, FieldTarget, Payload, check_engine, open_engine
+from mathamr.index.engines.engine import Engine, check_engine, open_engine
+from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.models import boxed_folder, load_system, model_folder, named_folder
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
@@ -77,7 +79,7 @@ class IndexStorage(Closing):
         SYSTEMS.check(manifest.model.system)
         check_engine(manifest.engine.name)
         self.folder, self.manifest, self._live = folder, manifest, catalogue
-        self.device, self._model = device, model
+        self.device, self.model_source = device, model
         self.encodes_few = False
         """True if the system is needed for a few posts alone: loading a GPU's libraries would take longer than to encode them."""
         self._loading = threading.RLock()
@@ -89,7 +91,7 @@ class IndexStorage(Closing):
         self._engine: Engine | None = None
         self._lexical: LexicalIndex | None = None
         self._seen = threading.local()
-        self._moving, self._counting = threading.Lock(), threading.Lock()
+        self._moving = threading.Lock()
         self.encoding = PriorityLock()
         """Held while the system encodes something; only one thread at a time may use it, and queries go before posts."""
         self._snapshot: Snapshot | None = None
@@ -103,37 +105,17 @@ class IndexStorage(Closing):
         if self._view is not None:
             yield
             return
-        view = self._seen.view = self._entered()
+        self._seen.view = self._newest()
         try:
             yield
         finally:
             self._seen.view = None
-            with self._counting:
-                view.readers -= 1
-            self._release(view)
 
     @property
     def _view(self) -> Snapshot | None:
         """The snapshot that this thread is reading."""
         found: Snapshot | None = getattr(self._seen, "view", None)
         return found
-
-    def _entered(self) -> Snapshot:
-        """Return the newest snapshot, with this thread counted as a reader."""
-        while True:
-            view = self._newest()
-            with self._counting:
-                if not view.closed:
-                    view.readers += 1
-                    return view
-
-    def _release(self, view: Snapshot) -> None:
-        """Close a snapshot that is not the newest once its last reader has left, since it holds files open."""
-        with self._counting:
-            if view is self._snapshot or view.readers or view.closed:
-                return
-            view.closed = True
-        view.close()
 
     def _newest(self) -> Snapshot:
         """Return the newest complete snapshot; while another thread opens it, the one before."""
@@ -147,14 +129,10 @@ class IndexStorage(Closing):
             known = self._snapshot
             if known is not None and (self._is_newest(known) or not self._is_same_index()):
                 return known
-            fresh = take_snapshot(self.folder, self._live, self._fresh_engine, self._fresh_lexical, known)
-            if fresh is not None:
-                before, self._snapshot = known, fresh
-                known = fresh
-                if before is not None:
-                    self._release(before)
-            assert known is not None
-            return known
+            fresh = take_snapshot(self.folder, self._live, self._open_engine, self._open_lexical, known)
+            self._snapshot = fresh or known
+            assert self._snapshot is not None
+            return self._snapshot
         finally:
             self._moving.release()
 
@@ -166,18 +144,6 @@ class IndexStorage(Closing):
         """The revision that this thread reads: equal revisions give equal answers; `None` while parts are missing."""
         view = self._view
         return view.revision if view is not None and view.complete else None
-
-    @property
-    def words_only(self) -> bool:
-        """True if the snapshot has posts and words, but no vectors yet."""
-        return self._view is not None and self._view.words_only
-
-    def vectors_made(self) -> str:
-        """Return a message about how many vectors have been computed."""
-        made, total = self._live.vectors_made()
-        if made < total:
-            return f"vectors: {made:,} of {total:,} made"
-        return f"vectors: all {total:,} of posts made, those of formulas not yet"
 
     def _is_same_index(self) -> bool:
         """Return True if the manifest still names the model, parser and engine that are loaded here."""
@@ -194,16 +160,16 @@ class IndexStorage(Closing):
             self.manifest = now
         return same
 
-    def _fresh_engine(self) -> Engine:
-        return open_engine(self.folder / VECTORS, read_only=True)
+    def _open_engine(self, *, read_only: bool = True) -> Engine:
+        return open_engine(self.folder / VECTORS, read_only=read_only)
 
-    def _fresh_lexical(self) -> LexicalIndex:
+    def _open_lexical(self, *, read_only: bool = True) -> LexicalIndex:
         if self._live.meta("lexical by") != terms_fingerprint():
             raise MathAMRError(
                 f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
                 f" bring them up to date with: mathamr index --out {self.folder}"
             )
-        return LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
+        return LexicalIndex(self.folder / LEXICAL, read_only=read_only)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -215,21 +181,15 @@ class IndexStorage(Closing):
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
         """Open the index in a folder.
 
-        While vectors are being computed, the index can be searched by words. `model` is the folder or the name of the
-        model, if it is no longer where the manifest says.
+        `model` is the folder or the name of the model, if it is no longer where the manifest says.
         """
         folder = Path(folder).expanduser()
         check_plain(folder)
         manifest = Manifest.read(folder)
-        if not (folder / CATALOGUE).is_file():
-            _check_begun(manifest, folder)
+        if not manifest.finished and (holder := holder_of(folder)) is not None:
+            raise MathAMRError(f"the index {folder} is still being made by {holder}")
+        check_finished(manifest, folder)
         catalogue = Catalogue(folder / CATALOGUE, read_only=True)
-        if not (catalogue.has_words and len(catalogue)):
-            try:
-                _check_begun(manifest, folder)
-            except MathAMRError:
-                catalogue.close()
-                raise
         return cls(folder, manifest, catalogue, device=device, model=model)
 
     @property
@@ -258,7 +218,7 @@ class IndexStorage(Closing):
                 recorded = self.manifest.model
                 backend = index_backend(recorded.text_backend, self.folder, read_only=self.read_only)
                 try:
-                    model = model_folder(self._model or recorded_model(recorded))
+                    model = model_folder(self.model_source or recorded_model(recorded))
                     if (
                         self.encodes_few
                         and TEXT.value == AUTO
@@ -274,11 +234,6 @@ class IndexStorage(Closing):
                 self.use_system(system)
                 return system
             return self._system
-
-    @property
-    def model_source(self) -> Path | str | None:
-        """The model that the caller named instead of the manifest's."""
-        return self._model
 
     def use_system(self, system: System) -> None:
         """Use a system that is already loaded."""
@@ -307,20 +262,12 @@ class IndexStorage(Closing):
 
     @property
     def engine(self) -> Engine:
-        """The engine with the vectors; raises `VectorsMissingError` while they are being computed."""
-        view = self._view
-        if view is None:
-            return self._base_engine()
-        if view.engine is None:
-            raise VectorsMissingError(
-                f"the index {self.folder} cannot do this yet ({self.vectors_made()}); it can search by words"
-            )
-        return view.engine
-
-    def _base_engine(self) -> Engine:
+        """The engine with the vectors."""
+        if self._view is not None:
+            return self._view.engine
         with self._loading:
             if self._engine is None:
-                self._engine = open_engine(self.folder / VECTORS, read_only=self.read_only)
+                self._engine = self._open_engine(read_only=self.read_only)
             return self._engine
 
     @property
@@ -330,7 +277,7 @@ class IndexStorage(Closing):
             return self._view.lexical
         with self._loading:
             if self._lexical is None:
-                self._lexical = self._fresh_lexical()
+                self._lexical = self._open_lexical(read_only=self.read_only)
             return self._lexical
 
     def graphs(self) -> GraphStore:
@@ -382,7 +329,7 @@ class IndexStorage(Closing):
 
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """Return the payloads of posts or formulas, from the engine or, if it has no entry, from the catalogue."""
-        found = {} if self.words_only else self.engine.payloads(of, ids)
+        found = self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
         if missing and of != "visual":
             found |= (post_payloads if of == "posts" else formula_payloads)(self.catalogue, missing)
@@ -404,10 +351,8 @@ class IndexStorage(Closing):
 
     def close(self) -> None:
         """Releases everything; it may be called twice."""
-        snapshot, self._snapshot = self._snapshot, None
+        self._snapshot = None
         try:
-            if snapshot is not None:
-                snapshot.close()
             self.close_engine()
             self.close_lexical()
             with self._starting:
@@ -419,16 +364,6 @@ class IndexStorage(Closing):
                     each.close()
         finally:
             self._live.close()
-
-
-def _check_begun(manifest: Manifest, folder: Path) -> None:
-    """Raise an error for an index without words: a build is running, or was interrupted."""
-    holder = None if manifest.finished else holder_of(folder)
-    if holder is not None:
-        raise MathAMRError(
-            f"the index {folder} is still being made by {holder}; its words can be searched in a moment"
-        )
-    check_finished(manifest, folder)
 
 
 def check_finished(manifest: Manifest, folder: Path) -> None:

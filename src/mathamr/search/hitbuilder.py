@@ -130,10 +130,10 @@ class HitBuilder:
             self._unmarked += 1
         return FormulaHit(
             entry.id,
-            entry.latex,
+            entry.formula.latex,
             entry.visual,
-            entry.visual_id,
-            entry.display,
+            entry.formula.visual_id,
+            entry.formula.display,
             len(self._archive.catalogue.with_visual(entry.visual)),
             ranked.exact,
             entry.formula.id,

@@ -15,7 +15,8 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload, SkimsMaxSim
+from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
+from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.scoring import Weighting
@@ -25,6 +26,7 @@ from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import MAX_DEPTH, SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import PARENT, RankedResult
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -429,7 +431,7 @@ def of_rows(
     An approximate engine searches entries row by row, since finding the nearest rows would fetch all of them.
     """
     found: list[Sequence[Scored]] = (
-        [[Scored(hit.id, hit.score) for hit in hits] for hits in field.search_rows(vectors, rows, where)]
+        field.search_rows(vectors, rows, where)
         if exact
         else [field.search(row, rows, where, exact=False) for row in vectors]
     )

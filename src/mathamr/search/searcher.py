@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from mathamr.core.closing import Closing
-from mathamr.core.errors import MathAMRError, UnknownNameError, VectorsMissingError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
@@ -56,7 +56,6 @@ from mathamr.systems.ranking import (
     fields_of,
     uses_words,
     with_weights,
-    without_vectors,
 )
 from mathamr.systems.system import Item, System, VisualFormula
 from mathamr.text.backend import ONNX
@@ -186,8 +185,7 @@ class Index(Closing):
         loading.join()
         if failures:
             raise failures[0]
-        if not self.archive.words_only:
-            _ = self.archive.engine
+        _ = self.archive.engine
         with self.archive.reading():
             if isinstance(self.archive.catalogue, CatalogueSnapshot):
                 self.archive.catalogue.hold_occurrences()
@@ -234,11 +232,7 @@ class Index(Closing):
         with timer("parse"):
             context, notes = self._context(query, task, timer)
             where = self.narrowed(context.query, where)
-        name, ranking = self._available(*self.ranking(task, strategy))
-        if self.archive.words_only:
-            notes.append(
-                f"{self.archive.vectors_made()}; until they are complete, results are found by words alone"
-            )
+        name, ranking = self.ranking(task, strategy)
         approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].remote
@@ -327,10 +321,7 @@ class Index(Closing):
         where: Filter | None = None,
         pool: int = POOL,
     ) -> tuple[list[RankedResult], list[str]]:
-        """Only ids and scores, best first, and notes, for evaluations.
-
-        A ranking that needs vectors raises an error while vectors are incomplete; there is no fallback.
-        """
+        """Only ids and scores, best first, and notes, for evaluations."""
         _check(task, where)
         chosen = self.ranking(task, strategy)
         context, notes = self._context(query, task, StageTimer())
@@ -386,18 +377,6 @@ class Index(Closing):
             return [f"no word or formula of the query occurs in what is searched{similar}"]
         return []
 
-    def _available(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
-        """Return a ranking, or its part without vectors while those are incomplete."""
-        if not self.archive.words_only:
-            return name, ranking
-        left = without_vectors(ranking)
-        if left is None:
-            raise VectorsMissingError(
-                f"the strategy {name!r} needs vectors, which are incomplete ({self.archive.vectors_made()});"
-                f" until they are complete, use the strategy {BY_WORDS!r}"
-            )
-        return BY_WORDS, left
-
     def _ranked(
         self, context: QueryContext, task: Task, chosen: tuple[str, Ranking], options: SearchOptions
     ) -> tuple[list[RankedResult], Ranker]:
@@ -421,7 +400,7 @@ class Index(Closing):
 
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
         archive = self.archive
-        engine = None if archive.words_only else archive.engine
+        engine = archive.engine
 
         def formula_ranker(context: QueryContext) -> FormulaRanker:
             visuals = CatalogueVisuals(archive.catalogue)

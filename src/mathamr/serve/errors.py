@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mathamr.core.errors import MathAMRError, ParseError, VectorsMissingError
+from mathamr.core.errors import MathAMRError, ParseError
 
 CODES: dict[str, int] = {
     "bad_request": 400,
@@ -70,8 +70,6 @@ def from_error(error: MathAMRError) -> ApiError:
     """Convert an exception of another package; a parse error keeps its offset."""
     if isinstance(error, ApiError):
         return error
-    if isinstance(error, VectorsMissingError):
-        return ApiError("unavailable", "vectors are still being computed; until then only words are searched")
     if isinstance(error, ParseError):
         return ApiError("broken_formula", error.message, offset=error.offset)
     return ApiError("invalid", str(error))

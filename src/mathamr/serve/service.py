@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
@@ -163,8 +163,8 @@ def of_index(work: Callable[[], T]) -> T:
     """Run work on the index; an error there is the server's, and its text (paths, files) goes to the log only."""
     try:
         return work()
-    except (ApiError, VectorsMissingError) as error:
-        raise from_error(error) from error
+    except ApiError:
+        raise
     except MathAMRError as error:
         LOG.error("the index cannot answer: %s", error)
         raise ApiError(

@@ -348,42 +348,6 @@ def uses_words(ranking: Ranking) -> bool:
             return False
 
 
-def without_vectors(ranking: Ranking) -> Ranking | None:
-    """Return what remains of a ranking without vectors, or `None` if nothing remains.
-
-    >>> hybrid = Fuse(parts=(Component("words", Lexical()), Component("parts", MaxSim("parts"))))
-    >>> [part.name for part in without_vectors(hybrid).parts]
-    ['words']
-    """
-    match ranking:
-        case Nearest() | MaxSim() | MeanMaxSim() | Mutual() | NearestRows():
-            return None
-        case Lexical() | Aligned() | AlikeNodes():
-            return ranking
-        case Promote(inner):
-            left = without_vectors(inner)
-            return None if left is None else replace(ranking, ranking=left)
-        case Unhub(first=first):
-            return without_vectors(first)
-        case Inherit(first=first):
-            found = without_vectors(first)
-            return None if found is None else replace(ranking, first=found)
-        case BestFormula(inner):
-            left = without_vectors(inner)
-            return None if left is None else replace(ranking, ranking=left)
-        case Rerank(first=first, then=then):
-            found, again = without_vectors(first), without_vectors(then)
-            return found if found is None or again is None else replace(ranking, first=found, then=again)
-        case Fuse():
-            parts = ((part, without_vectors(part.ranking)) for part in ranking.asked)
-            kept = tuple(
-                replace(part, ranking=left, weight=part.weight or 1.0, weights=())
-                for part, left in parts
-                if left is not None
-            )
-            return replace(ranking, parts=kept) if kept else None
-
-
 def default_first(named: Mapping[str, Ranking], default: str | None) -> Mapping[str, Ranking]:
     """Return the named rankings in order, but for the default, which comes first.
 

@@ -15,18 +15,10 @@ import numpy as np
 import pytest
 
 from mathamr.core.arrays import FloatArray
-from mathamr.index.engines.engine import (
-    Engine,
-    Entry,
-    Field,
-    FieldTarget,
-    Filter,
-    Payload,
-    Scored,
-    ScoredRow,
-    create_engine,
-)
-from mathamr.index.scored import DECIMALS
+from mathamr.index.engines.engine import Engine, create_engine
+from mathamr.index.engines.entry import Entry, Filter, Payload
+from mathamr.index.scored import DECIMALS, Scored
+from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 from tests.postgres import PostgresServer, missing
 
@@ -176,24 +168,17 @@ def naive_search(
 
 def naive_rows(
     entries: Sequence[Entry], field: str, query: FloatArray, k: int, where: Filter | None = None
-) -> list[list[ScoredRow]]:
-    """The nearest rows by loops."""
+) -> list[list[Scored]]:
+    """The entries of the nearest rows by loops."""
     found = []
     for wanted in query:
         rows = [
-            (-round(float(np.dot(wanted, vector)), DECIMALS), entry.id, number, reference)
+            (-round(float(np.dot(wanted, vector)), DECIMALS), entry.id)
             for entry in entries
             if field in entry.rows and (where is None or where.passes(entry.payload))
-            for number, (vector, reference) in enumerate(
-                zip(entry.rows[field].vectors, entry.rows[field].references, strict=True)
-            )
+            for vector in entry.rows[field].vectors
         ]
-        found.append(
-            [
-                ScoredRow(name, number, reference, -score)
-                for score, name, number, reference in sorted(rows)[:k]
-            ]
-        )
+        found.append([Scored(name, -score) for score, name in sorted(rows)[:k]])
     return found
 
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.engine import ENGINES, Engine, Entry, Field, FieldTarget, Filter, Scored
+from mathamr.index.engines.engine import ENGINES, Engine
+from mathamr.index.engines.entry import Entry, Filter
+from mathamr.index.scored import Scored
+from mathamr.systems.field import Field, FieldTarget
 from tests.index.engines.entries import (
     FIELDS,
     SIZE,
@@ -76,9 +79,8 @@ def test_the_nearest_rows_of_every_query_row_are_the_naive_ones(
     for k in (1, 7, 500):
         found = filled[field.name].search_rows(query, k, where)
         wanted = naive_rows(entries, field.name, query, k, where)
-        assert [[row[:3] for row in rows] for rows in found] == [[row[:3] for row in rows] for rows in wanted]
         for rows, expected in zip(found, wanted, strict=True):
-            assert [row.score for row in rows] == pytest.approx([row.score for row in expected], abs=2e-6)
+            same(rows, expected)
 
 
 @each_filled

@@ -9,18 +9,10 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import (
-    ENGINES,
-    Engine,
-    EngineHead,
-    Entry,
-    Field,
-    Filter,
-    Payload,
-    Scored,
-    create_engine,
-    open_engine,
-)
+from mathamr.index.engines.engine import ENGINES, Engine, EngineHead, create_engine, open_engine
+from mathamr.index.engines.entry import Entry, Filter, Payload
+from mathamr.index.scored import Scored
+from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 from tests.index.engines.entries import (
     FIELDS,
@@ -153,9 +145,7 @@ def test_ties_go_by_id_and_the_cut_respects_them(engine: Engine) -> None:
         assert [hit.id for hit in engine["document"].search_maxsim(vector, k)] == wanted
         assert [hit.id for hit in engine["parts"].search_maxsim(vector, k)] == wanted
         (rows,) = engine["parts"].search_rows(vector, k)
-        assert [(row.id, row.row) for row in rows] == [
-            (name, row) for name in sorted(names) for row in (0, 1)
-        ][:k]
+        assert [row.id for row in rows] == sorted([*names, *names])[:k]
 
 
 def test_ids_references_and_payloads_may_be_any_text(engine: Engine) -> None:
@@ -174,15 +164,17 @@ def test_ids_references_and_payloads_may_be_any_text(engine: Engine) -> None:
     assert len(engine["parts"].search(rows[0], 10, where)) == len(names)
 
 
-def test_a_lone_surrogate_in_a_payload_or_reference_does_no_harm(engine: Engine) -> None:
+def test_text_that_cannot_be_stored_in_a_payload_or_reference_does_no_harm(engine: Engine) -> None:
     rows = Vectors(units(np.random.default_rng(0), 1), np.zeros(1, np.int8), ("a\udce9",))
-    engine.upsert("posts", [Entry("a", {"parts": rows}, Payload(source="b\udce9.md", tags=("\ud800",)))])
+    payload = Payload(source="b\udce9.md", tags=("\ud800", "x\0y"))
+    engine.upsert("posts", [Entry("a", {"parts": rows}, payload)])
     engine.flush()
     assert list(engine.ids("posts")) == ["a"]
     assert engine.payloads("posts", ["a"])["a"].source == "b?.md"
     assert engine["parts"].fetch(["a"])["a"].references == ("a?",)
-    with pytest.raises(MathAMRError, match="Unicode"):
-        engine.upsert("posts", [Entry("\ud800", {"parts": rows})])
+    for name, why in (("\ud800", "Unicode"), ("a\0b", "the character 0")):
+        with pytest.raises(MathAMRError, match=why):
+            engine.upsert("posts", [Entry(name, {"parts": rows})])
 
 
 @each_exact
@@ -245,12 +237,6 @@ def test_approximate_search_gives_true_scores(engine: Engine) -> None:
     assert [hit.score for hit in found] == pytest.approx([scores[hit.id] for hit in found], abs=2e-6)
     if engine.name == "flat":
         same(found, naive_search(posts, "parts", query, 10))
-    rows = engine["parts"].search_rows(query, 10)
-    for row, wanted in zip(rows, query, strict=True):
-        assert len(row) == 10
-        vectors = engine["parts"].fetch([each.id for each in row])
-        true = [float(vectors[each.id].vectors[each.row] @ wanted) for each in row]
-        assert [each.score for each in row] == pytest.approx(true, abs=2e-6)
     where = Filter(kinds=("note",))
     kinds = {entry.id: entry.payload.kind for entry in posts}
     assert {kinds[hit.id] for hit in engine["document"].search(query[0], 10, where, exact=False)} == {"note"}

@@ -12,13 +12,13 @@ import pytest
 
 from mathamr.index.admin.check import check_index
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.indexing.builder import BuildSummary, build_index
-from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.storage import IndexStorage
 from mathamr.search.searcher import Index
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from tests.index.small import options
+from mathamr.systems.models import model_folder, system_of
 
+MODEL = "mathamr-3"
+OPTIONS = BuildOptions(model=MODEL, engine="flat", device="cpu")
 NOTES = {
     "limits.md": "# Limits\n\nIf $a_n \\to a$ then $a_n + b \\to a + b$.\n",
     "series/basel.md": "# The Basel problem\n\nThe sum is $\\frac{\\pi^2}{6}$. Euler knew it.\n",
@@ -30,14 +30,15 @@ NOTES = {
 def encodes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each post became vectors."""
     counted: Counter[str] = Counter()
-    encode = MathAMRPlusSystem.encode
+    kind: Any = system_of(model_folder(MODEL))
+    encode = kind.encode
 
-    def counting(self: MathAMRPlusSystem, items: Any) -> Iterator[Any]:
+    def counting(self: object, items: Any) -> Iterator[Any]:
         for made in encode(self, items):
             counted[made.id] += 1
             yield made
 
-    monkeypatch.setattr(MathAMRPlusSystem, "encode", counting)
+    monkeypatch.setattr(kind, "encode", counting)
     return counted
 
 
@@ -47,8 +48,8 @@ def write(folder: Path, notes: dict[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def read(folder: Path, index: Path, model: Path) -> BuildSummary:
-    return build_index([folder], index, options(model))
+def read(folder: Path, index: Path) -> BuildSummary:
+    return build_index([folder], index, OPTIONS)
 
 
 def state(index: Path) -> dict[str, Any]:
@@ -63,109 +64,98 @@ def state(index: Path) -> dict[str, Any]:
                 for name, own in archive.engine[field.name].fetch([post_id, *names]).items()
             }
             found[post_id] = (
-                archive.graph(post_id),
                 {name: (own.references, own.levels.tolist()) for name, own in rows.items()},
                 {name: own.vectors for name, own in rows.items()},
             )
     return found
 
 
-def _no_parser(archive: IndexWriter) -> None:
-    raise AssertionError("a parser was loaded")
-
-
 def test_renaming_files_and_folders_encodes_nothing_and_gives_the_same_index(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encodes: Counter[str]
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)
-    read(notes, index, model_folder)
+    read(notes, index)
     assert sum(encodes.values()) == 3
     encodes.clear()
-    monkeypatch.setattr(IndexWriter, "work", property(_no_parser))
     (notes / "series").rename(notes / "sums")
     (notes / "limits.md").rename(notes / "convergence.md")
-    summary = read(notes, index, model_folder)
+    summary = read(notes, index)
     assert not encodes
     assert (summary.intake.new, summary.intake.deleted) == (3, 3)
-    assert summary.log.posts["graphs"] == 0, "no graph was made again"
     with Index.open(index, device="cpu") as reader:
         assert {hit.id for hit in reader.search("Basel problem sum")} == {
             "convergence.md",
             "sums/basel.md",
             "sums/plain.md",
         }
-    monkeypatch.undo()
-    assert check_index(index, options(model_folder)).problems == []
-    read(notes, tmp_path / "fresh", model_folder)
+    assert check_index(index, OPTIONS).problems == []
+    read(notes, tmp_path / "fresh")
     renamed, fresh = state(index), state(tmp_path / "fresh")
     assert renamed.keys() == fresh.keys()
-    for post_id, (graph, names, vectors) in fresh.items():
-        assert renamed[post_id][0] == graph
-        assert renamed[post_id][1] == names
+    for post_id, (names, vectors) in fresh.items():
+        assert renamed[post_id][0] == names
         for name, own in vectors.items():
-            np.testing.assert_allclose(renamed[post_id][2][name], own, atol=1e-3)
+            np.testing.assert_allclose(renamed[post_id][1][name], own, atol=1e-3)
 
 
 def test_names_that_move_on_in_a_circle_and_copies_encode_nothing(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str]
+    tmp_path: Path, encodes: Counter[str]
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     one, two, three = NOTES.values()
     write(notes, {"1.md": one, "2.md": two, "3.md": three})
-    read(notes, index, model_folder)
+    read(notes, index)
     encodes.clear()
     write(notes, {"1.md": two, "2.md": three, "3.md": one, "copy.md": one})
-    read(notes, index, model_folder)
+    read(notes, index)
     assert not encodes
-    assert check_index(index, options(model_folder)).problems == []
+    assert check_index(index, OPTIONS).problems == []
     with Index.open(index, device="cpu") as reader:
         assert reader.search("Euler knew it")[0].id == "1.md"
         assert reader.explain("Euler", "1.md").post[0].label(200)
 
 
-def test_a_renamed_file_that_was_also_changed_is_encoded(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str]
-) -> None:
+def test_a_renamed_file_that_was_also_changed_is_encoded(tmp_path: Path, encodes: Counter[str]) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)
-    read(notes, index, model_folder)
+    read(notes, index)
     encodes.clear()
     (notes / "limits.md").unlink()
     write(notes, {"new.md": NOTES["limits.md"] + "One more sentence.\n"})
-    read(notes, index, model_folder)
+    read(notes, index)
     assert encodes == {"new.md": 1}
 
 
 def test_a_note_without_a_heading_is_called_by_its_file_which_its_vectors_depend_on(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str]
+    tmp_path: Path, encodes: Counter[str]
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, {"cauchy.md": "Words of a note that has no title of its own.\n"})
-    read(notes, index, model_folder)
+    read(notes, index)
     encodes.clear()
     (notes / "cauchy.md").rename(notes / "schwarz.md")
-    read(notes, index, model_folder)
+    read(notes, index)
     assert encodes == {"schwarz.md": 1}
 
 
 def test_vectors_that_were_written_but_not_marked_are_not_taken_over(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, encodes: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process that ends between writing and marking leaves other vectors than those of the content that was known."""
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)
-    read(notes, index, model_folder)
+    read(notes, index)
     write(notes, {"limits.md": NOTES["limits.md"].replace("b", "c")})
     with monkeypatch.context() as patch:
         patch.setattr(Catalogue, "mark_vectors", _interrupt)
         with pytest.raises(KeyboardInterrupt):
-            read(notes, index, model_folder)
+            read(notes, index)
     encodes.clear()
     write(notes, NOTES)
-    read(notes, index, model_folder)
+    read(notes, index)
     assert encodes == {"limits.md": 1}
-    assert check_index(index, options(model_folder)).problems == []
+    assert check_index(index, OPTIONS).problems == []
 
 
 def _interrupt(*_: object) -> None:

@@ -277,7 +277,7 @@ def test_a_file_over_which_a_worker_is_lost_is_reported_and_costs_no_other(
 
         def losing(requests: Any, **options: Any) -> Iterator[tuple[Any, Any]]:
             for request, answer in whole(requests, **options):
-                is_hard = any(file.endswith("rings.md") for file in request.files)
+                is_hard = any(task.file.name == "rings.md" for task in request)
                 yield request, Lost("worker died", "too heavy") if is_hard else answer
 
         monkeypatch.setattr(pool, "map", losing)

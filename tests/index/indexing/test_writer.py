@@ -121,8 +121,8 @@ def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_store
         assert "good" in archive.catalogue
 
 
-def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
-    index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_post_of_a_file_that_takes_too_much_has_words_alone_and_the_rest_goes_on(
+    index: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = GuardedGraphs.__call__
 
@@ -132,17 +132,15 @@ def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     monkeypatch.setattr(GuardedGraphs, "__call__", lost)
     posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
     summary = build(index, posts, model_folder, "more.jsonl")
-    assert summary.log.fallbacks == {
-        "post 'p2' is left out: the post 'p2' takes more work than is allowed (too long); shorten it": 1
-    }
-    assert check_index(index, options(model_folder)).sound
+    why = "the post 'p2' takes more work than is allowed (too long); shorten it"
+    assert summary.log.fallbacks == {f"post 'p2' is found by its words alone: {why}": 1}
+    assert check_index(index, options(model_folder)).problems == []
     with IndexStorage.open(index) as archive:
-        assert {"p1", "p3"} <= set(archive.catalogue.ids())
-        assert "p2" not in archive.catalogue
+        assert set(archive.engine["document"].fetch(["p1", "p2", "p3"])) == {"p1", "p3"}
+        assert [hit.id for hit in archive.lexical.posts.search({"words": ["poison"]}, 5)] == ["p2"]
     again = build(index, posts, model_folder, "more.jsonl")
-    assert not again.log.fallbacks, "it is remembered and not tried again"
-    assert again.intake.reports[str(tmp_path / "more.jsonl")].skipped == {"quarantined": 1}
-    mended = build(index, [*posts[:1], note("p2", "Shorter."), posts[2]], model_folder, "more.jsonl")
-    assert mended.intake.new == 1
+    assert again.log.fallbacks == summary.log.fallbacks, "it is tried again"
+    monkeypatch.undo()
+    assert not build(index, posts, model_folder, "more.jsonl").log.fallbacks
     with IndexStorage.open(index) as archive:
-        assert "p2" in archive.catalogue
+        assert "p2" in archive.engine["document"].fetch(["p2"])

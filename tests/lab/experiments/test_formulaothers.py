@@ -54,7 +54,7 @@ def test_bm25_over_latex_is_the_baseline_s(collection: FormulaCollection) -> Non
 def test_lexical_scores_are_those_of_the_lexical_index(collection: FormulaCollection, tmp_path: Path) -> None:
     found = other_scores("lexical", collection)
     assert found is not None
-    with LexicalIndex.open(tmp_path) as index:
+    with LexicalIndex(tmp_path) as index:
         index.formulas.update((str(n), formula_terms(Formula("", latex))) for n, latex in enumerate(LATEX))
         for row, latex in zip(found, QUERIES.values(), strict=True):
             hits = index.formulas.score(formula_terms(Formula("", latex)), list(map(str, range(len(LATEX)))))

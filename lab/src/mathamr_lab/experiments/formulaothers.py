@@ -85,7 +85,7 @@ def _lexical(collection: FormulaCollection) -> FloatArray | None:
 
     scores = np.zeros((len(collection.topics), cut), np.float32)
     names = [str(place) for place in range(cut)]
-    with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+    with tempfile.TemporaryDirectory() as folder, LexicalIndex(Path(folder)) as index:
         index.formulas.update_bags((name, bag_of(terms(int(name)))) for name in names)
         for topic, row in enumerate(scores):
             for hit in index.formulas.search(terms(cut + topic), cut):

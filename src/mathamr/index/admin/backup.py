@@ -2,9 +2,8 @@
 
 The posts matter most: SQLite itself copies the catalogue and the graphs, which yields one consistent state of each even if they
 are written meanwhile. Vectors and lexical entries are included if nothing changed while they were copied; otherwise they are
-computed again from the posts when the index is restored. Vectors on a server are fetched and packed in the format of the engine
-`flat`: a backup that named the server would share its collections with the index. The file is a tar archive of plain files with
-their hashes; any other content is refused.
+computed again from the posts when the index is restored. So are vectors on a server, which has backups of its own: the restored
+index keeps them in files. The file is a tar archive of plain files with their hashes; any other content is refused.
 """
 
 from __future__ import annotations
@@ -14,18 +13,15 @@ import json
 import os
 import shutil
 import sqlite3
-import stat
 import tarfile
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from mathamr.core.batches import batches
 from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import connect
@@ -35,8 +31,7 @@ from mathamr.core.storage.writerlock import LOCK, WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import ENGINES, EngineHead, by_kind, create_engine, open_engine
-from mathamr.index.engines.entry import Entry
+from mathamr.index.engines.engine import DEFAULT, ENGINES
 from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, check_finished
@@ -46,11 +41,8 @@ FORMAT = 1
 ATTEMPTS = 5
 MOST_FILES = 100_000
 DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
-_AT_A_TIME = 256
-"""Number of entries that are fetched from a server at a time."""
 _COPYING, _RESTORING = (".backup-", ""), (".", ".restoring")
 """How the names of the folders begin and end in which a backup is packed and unpacked, until it is complete."""
-_A_DAY = 24 * 3600
 _PASSING = (".new", "-wal", "-shm")
 _OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
 
@@ -116,9 +108,8 @@ def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> I
     """Return a folder with a lock, which is removed at the end, or by the next command like it if this one is killed."""
     prefix, suffix = pattern
     for left in parent.glob(f"{prefix}*{suffix}"):
-        with suppress(OSError):
-            if _is_left_behind(left):
-                shutil.rmtree(left, ignore_errors=True)
+        if not left.is_symlink() and (left / LOCK).exists() and holder_of(left) is None:
+            shutil.rmtree(left, ignore_errors=True)
     try:
         room = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))
     except OSError as error:
@@ -130,17 +121,9 @@ def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> I
         shutil.rmtree(room, ignore_errors=True)
 
 
-def _is_left_behind(room: Path) -> bool:
-    """Return True if a command of this user was killed while it used the folder."""
-    found = room.lstat()
-    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    # The lock follows the folder after a moment; earlier versions had none.
-    is_idle = (room / LOCK).exists() or time.time() - found.st_mtime > _A_DAY
-    return is_ours and is_idle and holder_of(room) is None
-
-
 def _copied(folder: Path, copy: Path, attempts: int) -> bool:
     """Copy the parts; return whether vectors and lexical entries match the state of the posts."""
+    remote = ENGINES[Manifest.read(folder).engine.name].remote
     for _ in range(attempts):
         for each in copy.iterdir():
             shutil.rmtree(each) if each.is_dir() else each.unlink()
@@ -150,8 +133,9 @@ def _copied(folder: Path, copy: Path, attempts: int) -> bool:
                 _copy_database(folder / name, copy / name)
         with _reporting(folder):
             shutil.copyfile(folder / MANIFEST, copy / MANIFEST)
+        if remote:  # the copy must not share the vectors on the server with the index
+            replace(Manifest.read(copy), engine=EngineRecord(DEFAULT)).write(copy)
         state = _state(copy)
-        remote = _is_remote(folder)
         try:
             for each in _files(folder, GRAPHS, *([] if remote else [VECTORS]), LEXICAL):
                 if each == folder / DATABASES[1]:
@@ -161,44 +145,11 @@ def _copied(folder: Path, copy: Path, attempts: int) -> bool:
                 shutil.copyfile(each, target, follow_symlinks=False)
         except OSError:
             continue  # a writer replaced a file meanwhile
-        if remote:
-            _fetch_vectors(folder, copy)
         if state == _state(folder) and state[1]:
-            return True
+            return not remote
     for name in (VECTORS, LEXICAL):
         shutil.rmtree(copy / name, ignore_errors=True)
     return False
-
-
-def _is_remote(folder: Path) -> bool:
-    """Return True if the vectors of an index are not in its folder."""
-    return (folder / VECTORS).is_dir() and ENGINES[EngineHead.read(folder / VECTORS).engine].remote
-
-
-def _fetch_vectors(folder: Path, copy: Path) -> None:
-    """Copy the vectors of a server into files; the copy's manifest then names the engine of these files."""
-    with (
-        closing(open_engine(folder / VECTORS, read_only=True)) as there,
-        closing(create_engine(copy / VECTORS, there.fields)) as here,
-    ):
-        for of, fields in by_kind(there.fields).items():
-            for ids in batches(there.ids(of), _AT_A_TIME):
-                rows = {field.name: there[field.name].fetch(ids) for field in fields}
-                payloads = there.payloads(of, ids)
-                here.upsert(
-                    of,
-                    [
-                        Entry(
-                            each,
-                            {name: found[each] for name, found in rows.items() if each in found},
-                            payload,
-                        )
-                        for each, payload in payloads.items()
-                        if any(each in found for found in rows.values())
-                    ],
-                )
-        here.flush()
-        replace(Manifest.read(copy), engine=EngineRecord(here.name)).write(copy)
 
 
 def _state(folder: Path) -> tuple[int, bool]:
@@ -255,7 +206,7 @@ def _unpack(path: Path, room: Path) -> None:
                 is_whole = entry.sparse is None and entry.size <= path.stat().st_size
                 if wanted is None or content is None or not is_whole:
                     raise MathAMRError(
-                        f"{path} holds {entry.name[:200]!r}, which does not belong to a backup"
+                        f"{path} holds {entry.name[:200]!r}, which does not belong to a backup or is damaged"
                     )
                 target = room / entry.name
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.core.integrity import file_hash
 from mathamr.core.storage.writerlock import InUseError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
@@ -19,13 +16,12 @@ from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.indexing.encoding import parser_of
 from mathamr.index.indexing.outdated import reset_graphs, reset_lexical, reset_vectors
-from mathamr.index.indexing.writer import FIXED_FILES, IndexWriter
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS, IndexStorage
 from mathamr.systems.field import FieldTarget
 
 EXAMPLES = 3
-BATCH = 512
 Outcome = Literal["found", "mended", "lost"]
 
 
@@ -121,7 +117,8 @@ def inspect(archive: IndexStorage, report: CheckReport) -> list[Repair]:
         except MathAMRError as error:
             report.add(part, f"cannot be read: {error}")
             repairs.append(reset)
-    return repairs + _inspect_manifest(archive, report)
+    _inspect_manifest(archive, report)
+    return repairs
 
 
 def _inspect_posts(archive: IndexStorage, report: CheckReport, damaged: set[str]) -> Repair:
@@ -152,45 +149,33 @@ def _inspect_posts(archive: IndexStorage, report: CheckReport, damaged: set[str]
 
 
 def _inspect_graphs(archive: IndexStorage, report: CheckReport, unreadable: set[str]) -> Repair:
-    catalogue, graphs = archive.catalogue, archive.manifest.graphs
+    catalogue = archive.catalogue
     fingerprint = parser_of(archive).fingerprint
     pending = {each.id for each in catalogue.pending("graph")}
+    silent = {post_id for post_id, rows in catalogue.post_rows() if not rows}  # some cannot have a graph
     with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
         extra = {post_id for post_id in store.ids() if post_id not in catalogue} - pending
         report.add_each(GRAPHS, "graphs belong to no post", extra)
-        missing, foreign, damaged, untensored = set(), set(), set(), set()
+        wrong = set[str]()
         for post in catalogue.every_post(without=unreadable):
             if post.id in pending:
                 continue
             found = store.digest(post.id)
-            if found is None:
-                missing.add(post.id)
-            elif found != digest(post, fingerprint):
-                foreign.add(post.id)
+            if found != digest(post, fingerprint):
+                wrong |= {post.id} if found is not None else {post.id} - silent
             else:
                 try:
                     store.text(post.id)
-                    if graphs is None:
-                        continue
-                    if store.has_tensor(graphs, post.id):
-                        store.tensor(graphs, post.id)
-                    elif catalogue.follows("vectors", post.id):
-                        untensored.add(post.id)
                 except MathAMRError:
-                    damaged.add(post.id)
-    report.add_each(GRAPHS, "posts have no graph", missing)
-    report.add_each(GRAPHS, "graphs are of another text or parser", foreign)
-    report.add_each(GRAPHS, "graphs are damaged", damaged)
-    report.add_each(GRAPHS, "graphs have no tensor", untensored)
+                    wrong.add(post.id)
+    report.add_each(GRAPHS, "posts have no graph, a damaged one, or one of another text or parser", wrong)
 
     def repair(writer: IndexWriter) -> None:
-        bad = missing | foreign | damaged
         with GraphStore(writer.folder / GRAPHS) as store, store.transaction():
-            for post_id in extra | bad:
+            for post_id in extra | wrong:
                 store.delete(post_id)
         with writer.catalogue.transaction():
-            writer.catalogue.unmark("graph", bad)
-            writer.catalogue.unmark("vectors", untensored)
+            writer.catalogue.unmark("graph", wrong)
 
     return repair
 
@@ -209,26 +194,22 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport) -> Repair:
         engine,
         "formulas",
         dict(catalogue.formula_rows()),
-        {name for each in pending for name in (*each.gone, *(name for name, _ in each.formulas))},
+        {name for each in pending for name in each.formula_ids},
     )
     visuals = _Entries(engine, "visual", catalogue.visual_rows(), set(catalogue.stale_visuals("vectors", -1)))
     for entries in (posts, formulas, visuals):
         what = "visual classes" if entries.of == "visual" else entries.of
         report.add_each(VECTORS, f"{what} have no vectors", entries.missing)
-        report.add_each(
-            VECTORS, f"{what} have another number of vectors than was made for them", entries.wrong
-        )
         report.add_each(VECTORS, f"vectors belong to none of the {what}", entries.extra)
-    lost = sorted(formulas.missing | formulas.wrong)
-    of_formulas = catalogue.posts_of_formulas(lost)
+    of_formulas = catalogue.posts_of_formulas(sorted(formulas.missing))
 
     def repair(writer: IndexWriter) -> None:
         for entries in (posts, formulas, visuals):
             writer.engine.delete(entries.of, sorted(entries.extra))
         writer.engine.flush()
         with writer.catalogue.transaction():
-            writer.catalogue.unmark("vectors", posts.missing | posts.wrong | of_formulas)
-            writer.catalogue.unmark_visuals("vectors", visuals.missing | visuals.wrong)
+            writer.catalogue.unmark("vectors", posts.missing | of_formulas)
+            writer.catalogue.unmark_visuals("vectors", visuals.missing)
 
     return repair
 
@@ -241,13 +222,6 @@ class _Entries:
         there = set(engine.ids(of))
         self.missing = {name for name, rows in expected.items() if rows} - there - pending
         self.extra = {name for name in there - pending if not expected.get(name)}
-        self.wrong: set[str] = set()
-        fields = [each.name for each in engine.fields if each.of == of]
-        for batch in batches(sorted((there & expected.keys()) - self.extra - pending), BATCH):
-            found = Counter[str]()
-            for name in fields:
-                found.update({each: len(rows) for each, rows in engine[name].fetch(batch).items()})
-            self.wrong |= {name for name in batch if found[name] != expected[name]}
 
 
 def _engine(archive: IndexStorage) -> Engine:
@@ -283,14 +257,12 @@ def _inspect_lexical(archive: IndexStorage, report: CheckReport) -> Repair:
     return repair
 
 
-def _inspect_manifest(archive: IndexStorage, report: CheckReport) -> list[Repair]:
+def _inspect_manifest(archive: IndexStorage, report: CheckReport) -> None:
     manifest, catalogue = archive.manifest, archive.catalogue
     if not manifest.finished:
         report.add(MANIFEST, "the index was never finished")
-        return []
+        return
     if manifest.revision == catalogue.revision:
-        if manifest.checksums.get("posts") != catalogue.checksum():
-            report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
         for name, count in {"posts": len(catalogue), "formulas": catalogue.count_formulas()}.items():
             if manifest.counts.get(name) != count:
                 report.add(
@@ -300,10 +272,3 @@ def _inspect_manifest(archive: IndexStorage, report: CheckReport) -> list[Repair
         _ = archive.system
     except MathAMRError as error:
         report.add(MANIFEST, f"queries cannot be answered: {error}", "lost")
-    repairs: list[Repair] = []
-    for name in FIXED_FILES if "tensor" in archive.needs else ():
-        path = archive.folder / name
-        if not path.is_file() or file_hash(path) != manifest.checksums.get(name):
-            repairs = [reset_vectors]  # they are numbered by the vocabularies that the model brings
-            report.add(GRAPHS, f"{path.name} is missing or damaged")
-    return repairs

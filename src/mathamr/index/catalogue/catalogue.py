@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
@@ -29,7 +28,6 @@ _posts: Cache[tuple[bytes, bytes], tuple[Post, int]] = Cache(
     512, weight=64 << 20, weigh=lambda _, found: found[1]
 )
 """Limits of the cache of posts that were read recently, since good posts are found repeatedly."""
-_QUARANTINE = "quarantined "
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -233,13 +231,6 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         """A number that grows with every change of a post."""
         return int(self.meta("revision") or 0)
 
-    def checksum(self) -> str:
-        """Return a checksum of the content of all posts, independent of their order."""
-        total = 0
-        for (digest,) in self._each("SELECT number, digest FROM posts WHERE deleted = 0"):
-            total += int.from_bytes(digest, "little")
-        return f"{total % (1 << 128):032x}"
-
     def damaged(self) -> Iterator[str]:
         """Yield the ids of posts whose content does not match its digest."""
         for post_id, digest, blob in self._each(
@@ -274,34 +265,21 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         return self.put_rows([row_of(post, visuals)], source)[0]
 
     def put_rows(self, rows: Sequence[PostRow], source: str) -> list[int]:
-        """Add or replace posts of an input, in this order, and return their numbers.
-
-        New posts take a few statements together, since there may be millions of them.
-        """
+        """Add or replace posts of an input, in this order, and return their numbers."""
         self._count_changes(len(rows))
         known = dict(self._chosen("SELECT id, number FROM posts WHERE id IN ", [row.id for row in rows]))
-        following = self._next_number()
         numbers: list[int] = []
         new: dict[str, tuple[int, PostRow]] = {}
+        insert = "INSERT INTO posts (id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?) RETURNING number"
         for row in rows:
-            if row.id in known:
-                numbers.append(known[row.id])
-            elif row.id not in new:
-                new[row.id] = (following, row)
-                numbers.append(following)
-                following += 1
+            number = known.get(row.id)
+            if number is None:
+                values = (row.id, row.kind, row.parent, source, row.source, row.digest, row.packed)
+                ((number,),) = self._db.execute(insert, values).fetchall()
+                new[row.id] = (number, row)
             else:
-                raise AssertionError(f"two rows of the post {row.id!r}")
-        for number, row in zip(numbers, rows, strict=True):
-            if row.id in known:
                 self._replace(number, row, source)
-        self._db.executemany(
-            "INSERT INTO posts (number, id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?,?)",
-            (
-                (number, row.id, row.kind, row.parent, source, row.source, row.digest, row.packed)
-                for number, row in new.values()
-            ),
-        )
+            numbers.append(number)
         self._unmark_answers(list(new))
         self._put_parts(list(new.values()))
         self._put_passages(
@@ -312,12 +290,6 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         if any(row.passage is None for row in rows):
             self._forget_rules()
         return numbers
-
-    def _next_number(self) -> int:
-        """Return the number of the next new post; numbers of deleted posts are not used again."""
-        rows = self._rows("SELECT seq FROM sqlite_sequence WHERE name = 'posts'")
-        highest = self._value("SELECT max(number) FROM posts")
-        return 1 + max(int(rows[0][0]) if rows else 0, int(highest or 0))
 
     def _replace(self, number: int, row: PostRow, source: str) -> None:
         """Store another version of a post; if only its place is another, nothing must be derived again."""
@@ -354,7 +326,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
             "INSERT OR IGNORE INTO macros VALUES (?, ?)",
             ((macro, number) for number, row in posts for macro in row.macros),
         )
-        self._put_formulas(posts)
+        for number, row in posts:
+            for position, formula in enumerate(row.formulas):
+                self._put_formula(number, row.id, position, *formula)
         self._db.executemany(
             "INSERT INTO visuals (visual) VALUES (?) ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
             ((visual,) for visual in sorted({visual for _, row in posts for visual in row.visuals})),
@@ -387,27 +361,6 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
             (number,),
         )
 
-    def _put_formulas(self, posts: Sequence[tuple[int, PostRow]]) -> None:
-        """Store the formulas of posts; those whose ids are free, nearly all of them, in one statement."""
-        each = [
-            (number, row.id, position, *formula)
-            for number, row in posts
-            for position, formula in enumerate(row.formulas)
-        ]
-        often = Counter(name for _, _, _, name, _, _ in each)
-        names = [name for name, count in often.items() if count == 1 and _is_valid_id(name)]
-        taken = {name for (name,) in self._chosen("SELECT id FROM formulas WHERE id IN ", names)}
-        unused = set(names) - taken
-        free = [one for one in each if one[3] in unused]
-        self._db.executemany(
-            "INSERT INTO formulas (post, position, id, visual, visual_id) VALUES (?,?,?,?,?)",
-            ((number, position, *formula) for number, _, position, *formula in free),
-        )
-        if len(free) < len(each):
-            for one in each:
-                if one[3] not in unused:
-                    self._put_formula(*one)
-
     def _put_formula(
         self, number: int, post_id: str, position: int, name: str, visual: str, visual_id: str | None
     ) -> None:
@@ -438,23 +391,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         )
         return True
 
-    def quarantine(self, post_id: str, reason: str) -> None:
-        """Excludes a post from which the parts cannot be derived, and records its digest."""
-        known = self.known(post_id)
-        if known is not None:
-            self.set_meta(f"{_QUARANTINE}{post_id}", json.dumps([known[1].hex(), reason]))
-            self.delete(post_id)
-
-    def quarantined(self) -> dict[str, tuple[bytes, str]]:
-        """Return (digest, reason) of every excluded post."""
-        sql = "SELECT key, value FROM meta WHERE key >= ? AND key < ?"
-        rows = self._rows(sql, (_QUARANTINE, f"{_QUARANTINE}\U0010ffff"))
-        found = {key.removeprefix(_QUARANTINE): json.loads(value) for key, value in rows}
-        return {post_id: (bytes.fromhex(digest), str(reason)) for post_id, (digest, reason) in found.items()}
-
 
 def _is_valid_id(name: str) -> bool:
-    return 0 < len(name) <= LONGEST_ID and storable(name) == name
+    return 0 < len(name) <= LONGEST_ID and storable(name) == name and "\0" not in name
 
 
 def _numbered(name: str) -> Iterator[str]:

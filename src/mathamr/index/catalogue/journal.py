@@ -26,6 +26,7 @@ STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
 VisualStage = Literal["vectors", "lexical"]
 VISUAL_STAGES: tuple[VisualStage, ...] = ("vectors", "lexical")
 _AT_A_TIME = 500
+_FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,11 @@ class PendingPost:
     def is_deleted(self) -> bool:
         """True if the post was deleted."""
         return self.packed is None
+
+    @property
+    def formula_ids(self) -> tuple[str, ...]:
+        """The ids in the index of the formulas that it has or had."""
+        return (*self.gone, *(name for name, _ in self.formulas))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +87,6 @@ class Journal(Database):
     def has_words(self) -> bool:
         """True if the lexical entries are up to date with all posts and visual classes, so that words can be searched."""
         return not self.count_pending("lexical") and not self.stale_visuals("lexical", 1)
-
-    def vectors_made(self) -> tuple[int, int]:
-        """Return the number of posts that have vectors, and the number of all posts."""
-        total = int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
-        waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
-        return total - waiting, total
 
     def count_vectors_waiting(self) -> int:
         """Return the number of posts or of visual classes for which vectors are outdated, whichever is larger."""
@@ -130,10 +130,6 @@ class Journal(Database):
                 else:
                     yield PendingPost(number, post_id, digest, blob, own, left)
 
-    def follows(self, stage: Stage, post_id: str) -> bool:
-        """Return True if that part is up to date with that post."""
-        return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
-
     def post_rows(self) -> Iterator[tuple[str, int]]:
         """Yield the number of rows of every post whose vectors are up to date."""
         return self._each("SELECT number, id, rows FROM posts WHERE deleted = 0 AND vectors = 1")
@@ -159,11 +155,6 @@ class Journal(Database):
             ((each.number, each.digest, int(each.is_deleted)) for each in pending),
         )
 
-    def mark_words(self, posts: Iterable[tuple[int, bytes]]) -> None:
-        """Mark the lexical entries of posts, given by number and digest, as up to date."""
-        sql = "UPDATE posts SET lexical = 1 WHERE number = ? AND digest = ? AND deleted = 0"
-        self._db.executemany(sql, posts)
-
     def mark_vectors(self, marks: Iterable[tuple[PendingPost, bytes | None, int, Mapping[str, int]]]) -> None:
         """Record how many rows of posts and of some of their formulas the engine has, and from what content they were made."""
         marks = list(marks)
@@ -182,7 +173,7 @@ class Journal(Database):
         without = [
             (name, each.number)
             for each, _, _, formulas in marks
-            for name in (*(name for name, _ in each.formulas), *each.gone)
+            for name in each.formula_ids
             if name not in formulas
         ]
         self._db.executemany("UPDATE formulas SET rows = 0 WHERE id = ? AND post = ? AND rows > 0", without)
@@ -194,13 +185,6 @@ class Journal(Database):
     def forget_meanings(self, posts: Iterable[PendingPost]) -> None:
         """Record that the engine's vectors of posts are no longer those of the content that was known."""
         self._db.executemany("DELETE FROM encoded WHERE post = ?", ((each.number,) for each in posts))
-
-    def known_meanings(self, posts: Iterable[Post]) -> set[str]:
-        """Return the ids of posts for which the engine has vectors of the same content, under any id."""
-        meanings = {post.id: meaning_of(post) for post in posts}
-        sql = "SELECT meaning FROM encoded WHERE meaning IN "
-        known = {meaning for (meaning,) in self._chosen(sql, list(set(meanings.values())))}
-        return {post_id for post_id, meaning in meanings.items() if meaning in known}
 
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
         """Return for posts the one with the same content that has vectors in the engine: itself, or else another."""
@@ -263,6 +247,19 @@ class Journal(Database):
             if stage == "vectors":
                 lost = "DELETE FROM encoded WHERE post IN (SELECT number FROM posts WHERE id = ?)"
                 self._db.execute(lost, (each,))
+
+    def remember_failed(self, ids: Iterable[str]) -> None:
+        """Remember posts whose graphs or vectors could not be computed, so that the next build tries again."""
+        failed = {*json.loads(self.meta(_FAILED) or "[]"), *ids}
+        self.set_meta(_FAILED, json.dumps(sorted(failed)))
+
+    def retry_failed(self) -> None:
+        """Unmark the posts whose graphs or vectors could not be computed."""
+        if failed := json.loads(self.meta(_FAILED) or "[]"):
+            with self.transaction():
+                self.unmark("graph", failed)
+                self.unmark("vectors", failed)
+                self.set_meta(_FAILED, "[]")
 
     def purge(self) -> None:
         """Remove deleted posts, and formulas and visual classes without a post, once they are gone from all parts."""

@@ -34,21 +34,6 @@ class FormulaEntry:
     macros: tuple[str, ...] = ()
     """The macros of its post, with which it is parsed."""
 
-    @property
-    def latex(self) -> str:
-        """Its LaTeX source, empty where only MathML is known."""
-        return self.formula.latex
-
-    @property
-    def display(self) -> bool:
-        """True if it is a display formula."""
-        return self.formula.display
-
-    @property
-    def visual_id(self) -> str | None:
-        """The visual id in the input, such as ARQMath's."""
-        return self.formula.visual_id
-
 
 class Occurrences(Database):
     """Formulas as they occur in posts; the same one may occur in many."""
@@ -91,11 +76,6 @@ class Occurrences(Database):
         """Return the ids of the posts that have these formulas, or had them."""
         sql = f"SELECT p.id {_PLACES} WHERE f.id IN "
         return {post_id for (post_id,) in self._chosen(sql, ids)}
-
-    def formula_ids(self) -> Iterator[str]:
-        """Yield the ids of all formulas."""
-        for (formula_id,) in self._each(f"SELECT f.number, f.id {_LIVING}", "f.number"):
-            yield formula_id
 
     def count_formulas(self) -> int:
         """How many formulas there are."""
@@ -167,24 +147,13 @@ class Occurrences(Database):
     def choose_representatives(self, stage: VisualStage) -> None:
         """Find for each stale visual class the post whose formula represents it, always the first by id.
 
-        The visual classes stay stale; `represented_by` and `representatives` use the most recent choice.
+        The visual classes stay stale; `representatives` uses the most recent choice.
         """
         # With min(), SQLite takes the other columns from the row that has the minimum.
         self._rows(
             "INSERT OR REPLACE INTO representatives SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
             f" {_LIVING} AND visual IN (SELECT visual FROM visuals WHERE {stage} = 0) GROUP BY visual)"
         )
-
-    def represented_by(self, numbers: Sequence[int]) -> dict[int, set[str]]:
-        """Return the visual classes with outdated words that posts represent, by the posts' numbers."""
-        found: dict[int, set[str]] = {}
-        sql = (
-            "SELECT r.post, r.visual FROM representatives r JOIN visuals v ON v.visual = r.visual"
-            " JOIN posts p ON p.number = r.post WHERE v.lexical = 0 AND p.deleted = 0 AND r.post IN "
-        )
-        for number, visual in self._chosen(sql, numbers):
-            found.setdefault(number, set()).add(visual)
-        return found
 
     def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
         """Return the formula, with its macros, that represents each stale visual class of an existing post."""

@@ -9,37 +9,52 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from mathamr.core.arrays import FloatArray
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import read_description
-from mathamr.index.engines.clientlibrary import ClientLibrary
-from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
+from mathamr.index.engines.entry import Entry, Filter, Payload
 from mathamr.index.scored import Scored
 from mathamr.systems.field import KINDS, Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "EngineHead",
-    "Entry",
-    "Field",
-    "FieldReader",
-    "FieldTarget",
-    "Filter",
-    "Payload",
-    "Scored",
-    "ScoredRow",
-    "SkimsMaxSim",
-    "create_engine",
-    "open_engine",
-]
+
+@dataclass(frozen=True, slots=True)
+class ClientLibrary:
+    """A library that an engine needs; it is imported when the engine is made or opened."""
+
+    module: str
+    speaker: str
+    """Its name in error messages."""
+    title: str
+    install: str
+    """The command that installs it."""
+
+    def check(self) -> None:
+        """Raise `MissingExtraError` if it is not installed."""
+        try:
+            import_module(self.module)
+        except ImportError as error:
+            raise MissingExtraError(self.title, self.install) from error
+
+    @contextmanager
+    def reporting(self, what: str) -> Iterator[None]:
+        """Turn errors inside into `MathAMRError`."""
+        try:
+            yield
+        except MathAMRError:
+            raise
+        except Exception as error:
+            reason = str(error)[:500] or type(error).__name__
+            raise MathAMRError(f"{self.speaker} cannot {what}: {reason}") from error
+
 
 FORMAT = 3
 HEAD = "engine.json"
@@ -55,39 +70,31 @@ class FieldReader(Protocol):
     @property
     def field(self) -> Field:
         """The field that is read."""
-        ...
 
     def count(self) -> int:
         """Return the number of entries."""
-        ...
 
     def ids(self) -> Iterator[str]:
         """Return the ids of all entries, in no particular order."""
-        ...
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the rows of entries, with the part that each represents; unknown ids are left out."""
-        ...
 
     def search(
         self, vector: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k entries with the highest cosine of their row; of many rows the best counts."""
-        ...
 
     def search_maxsim(
         self, vectors: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
     ) -> Sequence[Scored]:
         """Return the k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
-        ...
 
-    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
-        """Return for each row of the query the k stored rows with the highest cosine, of any entries, exactly."""
-        ...
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[Sequence[Scored]]:
+        """Return for each row of the query the entries of the k stored rows with the highest cosine, exactly; one may come repeatedly."""
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """Return the exact MaxSim of these entries; unknown ids are left out."""
-        ...
 
 
 @runtime_checkable
@@ -96,7 +103,6 @@ class SkimsMaxSim(Protocol):
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
         """Return the k entries with approximately the highest MaxSim, for callers that compute the exact `score` of a few of them."""
-        ...
 
 
 class Engine(ABC):
@@ -244,8 +250,21 @@ def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
     return {kind: own for kind, own in kinds if own}
 
 
-RETIRED = frozenset(["first", "planes", "repetitions", "projected", "oversampling", "pool"])
-"""Options of a first stage that earlier versions had; engines that were created with them are searched without it."""
+RETIRED = frozenset(
+    [
+        "first",
+        "planes",
+        "repetitions",
+        "projected",
+        "oversampling",
+        "pool",
+        "links",
+        "construction",
+        "memory",
+        "workers",
+    ]
+)
+"""Options that earlier versions had: of a first stage, and of Postgres's graphs."""
 
 
 @dataclass(frozen=True, slots=True)

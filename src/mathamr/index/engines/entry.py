@@ -1,4 +1,4 @@
-"""`Entry` and `Payload`: the input of an engine; `Filter`: restricts a search; `ScoredRow`: a result besides `Scored`."""
+"""`Entry` and `Payload`: the input of an engine; `Filter`: restricts a search."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.pickling import pickle_by_fields
 from mathamr.index.identifiers import check_id
-from mathamr.index.scored import DECIMALS
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
@@ -99,15 +97,6 @@ class Filter:
                 or (payload.score is not None and payload.score >= self.minimum_score)
             )
         )
-
-
-class ScoredRow(NamedTuple):
-    """A found row of an entry: its number among the entry's rows, the part it represents, and its cosine."""
-
-    id: str
-    row: int
-    reference: str
-    score: float
 
 
 def seconds(date: str) -> float:
@@ -196,7 +185,7 @@ def _checked_rows(entry: Entry, field: Field) -> Vectors:
 
 
 def _valid(payload: Payload) -> Payload:
-    """Replace lone surrogates in a payload, which file names may have but no engine can store, by "?"."""
+    """Replace what not every engine can store in a payload: lone surrogates, which file names may have, and the character 0."""
     texts = (payload.kind, payload.date or "", payload.source, payload.post, payload.visual, *payload.tags)
     if _is_valid("".join(texts)):
         return payload
@@ -216,6 +205,8 @@ def _is_valid(text: str) -> bool:
 
 
 def _valid_text(text: str) -> str:
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
     if text.isascii():
         return text
     try:
@@ -254,10 +245,3 @@ def unit_query(vectors: FloatArray, size: int) -> FloatArray:
     if not len(query):
         raise MathAMRError("the query has no vectors")
     return query
-
-
-def best_rows(rows: Sequence[ScoredRow], k: int) -> list[ScoredRow]:
-    """Return the k best rows, best first, ties by entry and place; scores are rounded like those of entries."""
-    rounded = np.round(np.array([each.score for each in rows], np.float64), DECIMALS) + 0.0
-    scored = (each._replace(score=score) for each, score in zip(rows, rounded.tolist(), strict=True))
-    return sorted(scored, key=lambda each: (-each.score, each.id, each.row))[:k]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
-from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit, unit_query
+from mathamr.index.engines.entry import Filter, unit, unit_query
 from mathamr.index.scored import DECIMALS, Scored, best, check_k
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
@@ -19,52 +19,26 @@ _AT_A_TIME = 4096
 _TIE = 1.5 * 10.0**-DECIMALS
 
 
-class NearestStore(Protocol):
-    """The entries of one kind in a store that compares vectors itself."""
-
-    def count(self, field: Field | None = None) -> int:
-        """Return the number of entries that have a field."""
-        ...
-
-    def ids(self, field: Field | None = None) -> Iterator[str]:
-        """Return the ids of entries that have a field."""
-        ...
-
-    def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
-        """Return the rows of entries in a field."""
-        ...
-
-    def nearest(
-        self,
-        query: FloatArray,
-        field: Field,
-        limit: int,
-        where: Filter | None = None,
-        among: Sequence[str] | None = None,
-        *,
-        exact: bool = True,
-    ) -> list[tuple[str, float]]:
-        """Return ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` restricts the search to these ids."""
-        ...
-
-
 class NearestField:
-    """Those entries of a store that have vectors in a field; see `FieldReader`."""
+    """Those entries of a store that have vectors in a field; see `FieldReader`.
 
-    def __init__(self, field: Field, collection: NearestStore) -> None:
+    The store counts, lists and fetches the entries of a field, and finds those nearest to a query (`PostgresTable`, `QdrantCollection`).
+    """
+
+    def __init__(self, field: Field, collection: Any) -> None:
         self.field, self._collection = field, collection
 
     def count(self) -> int:
         """Return the number of entries."""
-        return self._collection.count(self.field)
+        return int(self._collection.count(self.field))
 
     def ids(self) -> Iterator[str]:
         """Return the ids of all entries."""
-        return self._collection.ids(self.field)
+        return iter(self._collection.ids(self.field))
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """Return the rows of entries."""
-        return self._collection.fetch(ids, self.field)
+        return dict(self._collection.fetch(ids, self.field))
 
     def search(
         self, vector: FloatArray, k: int, where: Filter | None = None, *, exact: bool = True
@@ -79,27 +53,18 @@ class NearestField:
         """Return the k best entries by MaxSim."""
         return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact=exact), k)
 
-    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
-        """Return for each row of the query the k nearest rows.
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[Sequence[Scored]]:
+        """Return for each row of the query the entries of the k nearest rows.
 
         They are among the rows of the k entries whose best row is nearest, and of those that tie with the last.
         """
         check_k(k)
-        found = []
+        found: list[Sequence[Scored]] = []
         for row in unit_query(vectors, self.field.size):
             ids, _ = self._nearest(row[None], k, where)
-            found.append(
-                best_rows(
-                    [
-                        ScoredRow(identifier, number, reference, score)
-                        for identifier, rows in self.fetch(ids).items()
-                        for number, (reference, score) in enumerate(
-                            zip(rows.references, (rows.vectors @ row).tolist(), strict=True)
-                        )
-                    ],
-                    k,
-                )
-            )
+            cosines = {name: rows.vectors @ row for name, rows in self.fetch(ids).items()}
+            names = [name for name, own in cosines.items() for _ in own]
+            found.append(best(names, np.concatenate([np.empty(0, np.float32), *cosines.values()]), k))
         return found
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
-from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
+from mathamr.formulas.trees import trees_of
 from mathamr.formulas.visualkey import visual_key
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.catalogue.postrow import PostRow, row_of
@@ -90,18 +89,6 @@ def visual_keys(post: Post) -> list[str]:
 
 
 def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
-    if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
-        return _key_of_latex(formula.latex, macros)
-    return _made_key(formula, macros)
-
-
-@lru_cache(maxsize=10_000)
-def _key_of_latex(latex: str, macros: tuple[str, ...]) -> str:
-    """Remember the last ones, since posts repeat the same short formulas under different ids."""
-    return _made_key(Formula("", latex), macros)
-
-
-def _made_key(formula: Formula, macros: tuple[str, ...]) -> str:
     (_, slt), _ = trees_of(formula, macros)
     if slt is not None:
         return visual_key(slt)

@@ -270,7 +270,7 @@ def _wanted(
     """
     if system is None:
         assert before is not None
-        known, graphs = before.model, before.graphs
+        known = before.model
     else:
         known = ModelRecord(
             name=system.name,
@@ -279,7 +279,6 @@ def _wanted(
             fields=system.fields,
             weights=before.model.weights if before and before.model.fingerprint == system.fingerprint else {},
         )
-        graphs = system.graphs.configuration if system.graphs is not None else None
     is_boxed = model == boxed_folder(model.name)
     record = replace(
         known,
@@ -295,7 +294,7 @@ def _wanted(
     if options.engine_options is not None:
         engine = replace(engine, options=dict(options.engine_options))
     if before is None:
-        return Manifest(model=record, engine=engine, parser=parser, graphs=graphs)
+        return Manifest(model=record, engine=engine, parser=parser)
     same = (
         record.fingerprint == before.model.fingerprint
         and record.text_backend == before.model.text_backend
@@ -306,7 +305,6 @@ def _wanted(
     return replace(
         before,
         model=record,
-        graphs=graphs,
         parser=parser,
         engine=engine,
         finished=before.finished and same,

@@ -13,20 +13,19 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.batches import ahead, batches
+from mathamr.core.batches import ahead, batches, portions
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
-from mathamr.core.workers import Lost, Pool
+from mathamr.core.workers import Lost, Pool, answer_each
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
 from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.maker import MadeGraph
-from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import StoredPost
-from mathamr.graphs.tensor import GraphTensor, tensorise
+from mathamr.graphs.tensor import tensorise
 from mathamr.index.catalogue.journal import meaning_of, unpacked
 from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
 from mathamr.index.engines.entry import Payload
@@ -38,7 +37,7 @@ from mathamr.index.storage import IndexStorage, needs_graphs, recorded_model
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.models import load_system, model_folder, system_of
-from mathamr.systems.system import Encoded, GraphInput, Item, System, VisualFormula
+from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import FLOAT, ONNX
 
@@ -56,12 +55,11 @@ ReadFormula = tuple[Formula, tuple[str, ...]]
 @pickle_by_fields
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What everything else is derived from: a post as it is stored, its sentences, and its graph and tensor if it has them."""
+    """What everything else is derived from: a post as it is stored, its sentences, and its graph if it has one."""
 
     packed: bytes
     passage: StoredPassage | None = None
     graph: str | None = None
-    tensor: bytes | None = None
     is_minimal: bool = False
     """True if its graph is to be made without the AMR parser, over which processes were lost."""
 
@@ -81,16 +79,12 @@ class Derived:
     encoded: Encoded
     graph: StoredPost | None = None
     """The graph, if it was made here."""
-    tensor: bytes | None = None
-    """The tensor, if it was made here."""
     pieces: Any = None
     """The post's word pieces, from which another process computes `encoded`."""
 
     def encoded_as(self, encoded: Encoded) -> Derived:
         """Return the same with the vectors; `dataclasses.replace` would take longer."""
-        return Derived(
-            self.made_of, self.payload, self.tagged_by, self.formulas, encoded, self.graph, self.tensor
-        )
+        return Derived(self.made_of, self.payload, self.tagged_by, self.formulas, encoded, self.graph)
 
 
 def derive(
@@ -131,8 +125,9 @@ def _with_items(
         read = read or passage(post)
         tensor = None
         if "tensor" in system.needs and graph is not None and system.graphs is not None:
-            given = material.tensor
-            tensor = GraphTensor.from_bytes(given) if given else made_tensor(graph, system.graphs)
+            read_as = system.graphs
+            configuration = GraphConfiguration.from_name(read_as.configuration)
+            tensor = tensorise(graph, read_as.vocabulary, read_as.relations, configuration)
         results.append(
             Derived(
                 made_of=meaning_of(post),
@@ -141,7 +136,6 @@ def _with_items(
                 formulas=tuple(formula.id for formula in post.formulas),
                 encoded=Encoded(id=post.id),
                 graph=None if row is None else stored_post(row),
-                tensor=None if tensor is None or material.tensor else tensor.to_bytes(),
             )
         )
         graph = graph if "graph" in system.needs else None
@@ -244,14 +238,10 @@ class GuardedWork:
 class Encoders(Closing):
     """Computes vectors for an index that is being built; a context manager."""
 
-    def __init__(
-        self,
-        archive: IndexStorage,
-        pool: BuildPool,
-        count: int,
-        prepared: Mapping[bytes, Derived] | None = None,
-    ) -> None:
-        self._archive, self._prepared = archive, prepared or {}
+    def __init__(self, archive: IndexStorage, pool: BuildPool, count: int) -> None:
+        self._archive = archive
+        self._at_a_time = 1 if count <= FEW else CHUNK
+        """Posts that are encoded here before a query may use the system."""
         self._workers: Pool | None = None
         self._cuts_apart = False
         backend = archive.manifest.model.text_backend
@@ -273,47 +263,33 @@ class Encoders(Closing):
 
     def derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
         """Yield what is derived from posts, in order; `Lost` for a post over which every process was lost."""
-        if self._prepared:
-            materials = list(materials)
-            known = [self._prepared.get(each.packed) for each in materials]
-            rest = self._derive(each for each, own in zip(materials, known, strict=True) if own is None)
-            for own in known:
-                yield own or next(rest)
-            return
-        yield from self._derive(materials)
-
-    def _derive(self, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
         if self._workers is None:
             graphs = GuardedWork(self._archive) if self._archive.has_graphs else None
-            for few in batches(materials, CHUNK):
-                yield from _isolated(self._archive.system, few, graphs)
+            for few in batches(materials, self._at_a_time):
+                with self._archive.encoding.yielding():
+                    found = _isolated(self._archive.system, few, graphs)
+                yield from found
         elif self._cuts_apart:
             yield from ahead(self._encode_pieces(self._everywhere(self._workers, materials)), 2 * AT_ONCE)
         else:
             yield from self._everywhere(self._workers, materials)
 
     def _everywhere(self, workers: Pool, materials: Iterable[Material]) -> Iterator[Derived | Lost]:
-        for request, answer in workers.map(_portions(materials)):
-            if not isinstance(answer, Lost):
-                yield from answer
-                continue
-            for material in request:
-                yield self._alone(workers, material)
+        """Derive from posts, about a second's work at a time."""
+        few = portions(materials, CHUNK, lambda material: len(material.packed), BYTES)
+        for material, found in answer_each(workers.map, few):
+            yield self._minimal(workers, material, found) if isinstance(found, Lost) else found
 
-    def _alone(self, workers: Pool, material: Material) -> Derived | Lost:
-        """Derive from one post of a portion over which a process was lost: with its own graph, a minimal one, or not at all."""
-        ((_, answer),) = workers.map([[material]])
-        if not isinstance(answer, Lost):
-            found: Derived | Lost = answer[0]
-            return found
+    def _minimal(self, workers: Pool, material: Material, lost: Lost) -> Derived | Lost:
+        """Derive from a post over which a process was lost with a minimal graph, if the graph is to be made."""
         if not self._archive.has_graphs or material.graph is not None:
-            return answer
-        ((_, minimal),) = workers.map([[replace(material, is_minimal=True)]])
-        if isinstance(minimal, Lost) or isinstance(minimal[0], Lost):
-            return answer
-        minimal[0].graph.fallbacks[f"post: {answer.cause}"] = 1
-        found = minimal[0]
-        return found
+            return lost
+        ((_, found),) = answer_each(workers.map, [[replace(material, is_minimal=True)]])
+        if isinstance(found, Lost):
+            return lost
+        found.graph.fallbacks[f"post: {lost.cause}"] = 1
+        derived: Derived = found
+        return derived
 
     def _encode_pieces(self, cut: Iterable[Derived | Lost]) -> Iterator[Derived | Lost]:
         """Encode word pieces that other processes cut, many posts at a time."""
@@ -331,7 +307,10 @@ class Encoders(Closing):
     def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         """Yield the vectors of visual classes, in order."""
         if self._workers is None or self._cuts_apart:
-            yield from encode_visuals(self._archive.system, visuals)
+            for few in batches(visuals, self._at_a_time):
+                with self._archive.encoding.yielding():
+                    encoded = encode_visuals(self._archive.system, few)
+                yield from encoded
             return
         for request, answer in self._workers.map(batches(visuals, VISUALS)):
             yield from encode_visuals(self._archive.system, request) if isinstance(answer, Lost) else answer
@@ -342,42 +321,12 @@ class Encoders(Closing):
             self._workers.close()
 
 
-def _portions(materials: Iterable[Material]) -> Iterator[list[Material]]:
-    """Group posts into portions of about a second's work."""
-    portion: list[Material] = []
-    size = 0
-    for material in materials:
-        if portion and (len(portion) == CHUNK or size + len(material.packed) > BYTES):
-            yield portion
-            portion, size = [], 0
-        portion.append(material)
-        size += len(material.packed)
-    if portion:
-        yield portion
-
-
-def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
-    """Return the tensor of a graph, numbered by the model's vocabularies."""
-    configuration = GraphConfiguration.from_name(graphs.configuration)
-    return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
-
-
 def parser_of(archive: IndexStorage) -> ParserRecord:
     """Return the AMR parser of an index's graphs."""
     parser = archive.manifest.parser
     if parser is None:
         raise MathAMRError(f"the manifest of {archive.folder} does not say which AMR parser makes its graphs")
     return parser
-
-
-def graph_input(archive: IndexStorage) -> GraphInput:
-    """Return the configuration of the graphs that the system of an index uses."""
-    graphs = archive.system.graphs
-    if graphs is None:
-        raise MathAMRError(
-            f"the system {archive.system.kind!r} needs tensors and does not say of which graphs"
-        )
-    return graphs
 
 
 def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
@@ -389,10 +338,10 @@ def source_digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
 def encode_visuals(system: System, visuals: Sequence[tuple[str, ReadFormula]]) -> list[Mapping[str, Vectors]]:
     """Return the vectors of visual classes, each given with one of its formulas."""
     needs_trees = "trees" in system.needs
-    return list(system.encode_visuals(visual_formula(*each, needs_trees=needs_trees) for each in visuals))
-
-
-def visual_formula(key: str, read: ReadFormula, *, needs_trees: bool) -> VisualFormula:
-    """Return a visual class with the trees of one of its formulas, if the system needs them."""
-    opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
-    return VisualFormula(key=key, formula=read[0], opt=opt, slt=slt)
+    trees = (trees_of(*read)[0] if needs_trees else (None, None) for _, read in visuals)
+    return list(
+        system.encode_visuals(
+            VisualFormula(key=key, formula=formula, opt=opt, slt=slt)
+            for (key, (formula, _)), (opt, slt) in zip(visuals, trees, strict=True)
+        )
+    )

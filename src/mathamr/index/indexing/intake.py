@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from mathamr.core.batches import batches
@@ -35,13 +35,14 @@ from mathamr.index.indexing.reading import (
     read_whole,
     reading_version,
     reads_by_file,
+    size_of,
 )
 from mathamr.index.indexing.stages import WordWriter
-from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.format import FORMATS, Collection
-from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.identifiers import SeenIds, give_id
 from mathamr.posts.inputs import INDEX_FILES, STDIN
+from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import find_collections, read_posts
 from mathamr.posts.report import Report
 
@@ -149,7 +150,6 @@ class _Intake:
         self._seen = bytearray()
         """One byte per post number: 1 if the post was seen, 2 if it is of a file that was not read again."""
         self._seen_ids = SeenIds()
-        self._quarantined = catalogue.quarantined()
         self._waiting: list[tuple[AnalysedPost, bool]] = []
         """Posts to store, each with whether it is new."""
         self._units: list[tuple[ReadUnit, dict[str, str], list[str]]] = []
@@ -218,7 +218,7 @@ class _Intake:
         by_name = dict(zip(map(str, collection.files), learned, strict=True))
         for found in read_by_file(shared, changed, self._pool, self._report):
             if found.name in contexts:
-                self._report.count_bytes(_size(found.name))
+                self._report.count_bytes(size_of(Path(found.name)))
             self._read(
                 found,
                 lambda unit: known.unit(unit, format, contexts[unit.name], by_name[unit.name]),
@@ -255,7 +255,7 @@ class _Intake:
         self._counts.unchanged += len(unit.posts)
         self._report.add(unit.report)
         if not name.startswith(ALL):
-            self._report.count_bytes(_size(name))
+            self._report.count_bytes(size_of(Path(name)))
         if self._progress is not None:
             self._progress.advance(len(unit.posts))
         return True
@@ -306,16 +306,12 @@ class _Intake:
         return owner not in ("", self._source) and owner not in self._left
 
     def _take(self, posts: Sequence[AnalysedPost]) -> bool:
-        """Sort out which posts must be written; returns False if one of them was left to another input or to nobody."""
+        """Sort out which posts must be written; return False if one of them was left to another input."""
         known = self._catalogue.known_among([post.row.id for post in posts])
         all_own = True
         for post in posts:
             row, found = post.row, known.get(post.row.id)
-            held = self._quarantined.get(row.id) if found is None else None
-            if held is not None and held[0] == row.digest:
-                self._report.skip("quarantined", f"the post {row.id!r} was left out before: {held[1]}")
-                all_own = False
-            elif found is None:
+            if found is None:
                 self._counts.new += 1
                 self._waiting.append((post, True))
             elif found[2] != self._source and found[2] not in self._left:
@@ -467,16 +463,78 @@ def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
     return ("unsure" if is_racy else before), digest
 
 
-def _size(path: str) -> int:
-    try:
-        return Path(path).stat().st_size
-    except OSError:
-        return 0
-
-
 def forget(catalogue: Catalogue, record: InputRecord) -> int:
     """Delete all posts of an input; return their number."""
     gone = [post_id for _, post_id in catalogue.of_input(record.path)]
     with catalogue.transaction():
         catalogue.forget_units(record.path)
         return sum(catalogue.delete(post_id) for post_id in gone)
+
+
+class UniqueIds:
+    """Prefixes the ids that other inputs use with the path of this input, also in references to them.
+
+    A post that another input has with the same content keeps its id, since it is the same post. `again` reads the whole input
+    once more, which is done only if one of its ids belongs to another input.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        source: str,
+        others: Callable[[str], bool],
+        again: Callable[[], Iterable[Post]],
+    ) -> None:
+        self._catalogue, self._source, self._others, self._again = catalogue, source, others, again
+        self._names: dict[str, str] | None = None
+        self._has_others = any(map(others, catalogue.inputs()))
+
+    def is_needed(self, mentioned: Sequence[str]) -> bool:
+        """Return True if a post that mentions these ids, its own among them, has to be renamed or to name others differently."""
+        if not self._has_others:
+            return False
+        if self._names is None and any(map(self._is_others, mentioned)):
+            self._names = dict(self._collisions())
+        names = self._names or {}
+        return any(name in names for name in mentioned)
+
+    def named(self, post: Post) -> Post:
+        """Return the post with its id and its references as in the index."""
+        names = self._names or {}
+        identifier = names.get(post.id, post.id)
+        return replace(
+            give_id(post, identifier),
+            parent=names.get(post.parent or "", post.parent),
+            accepted_answer=names.get(post.accepted_answer or "", post.accepted_answer),
+            links=tuple(self._link(link) for link in post.links),
+        )
+
+    def _link(self, link: Link) -> Link:
+        name = self._names.get(link.target) if self._names else None
+        return link if name is None else replace(link, target=name)
+
+    def _is_others(self, post_id: str) -> bool:
+        known = self._catalogue.known(post_id)
+        return known is not None and self._others(known[2])
+
+    def _collisions(self) -> Iterator[tuple[str, str]]:
+        """Yield the ids that other inputs use for other posts, and the ids that this input's posts get."""
+        for post in self._again():
+            if self._is_others(post.id) and not _is_same(self._catalogue.post(post.id), post):
+                yield post.id, self._free(post.id)
+
+    def _free(self, post_id: str) -> str:
+        """Return the id, prefixed with as much of the input's path as makes it unique."""
+        folders = PurePath(self._source).parts
+        if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
+            folders = folders[:-1]
+        for place in range(len(folders) - 1, -1, -1):
+            name = "/".join((*(part.strip("/\\") for part in folders[place:]), post_id)).lstrip("/")
+            if not self._is_others(name):
+                return name
+        return f"{self._source}/{post_id}"
+
+
+def _is_same(one: Post, other: Post) -> bool:
+    """Return True if two posts have the same content."""
+    return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)

@@ -11,18 +11,18 @@ import pickle
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from importlib import resources
 from importlib.resources.abc import Traversable
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.batches import portions
 from mathamr.core.version import __version__
-from mathamr.core.workers import Lost
+from mathamr.core.workers import Lost, answer_each
 from mathamr.index.catalogue.readfiles import stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse_all
 from mathamr.index.indexing.buildpool import FEW, BuildPool
@@ -62,10 +62,10 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """Some files to read; `place` is a file with what all tasks of the collection share."""
+    """A file to read; `place` is a file with what all tasks of the collection share."""
 
     place: str
-    files: tuple[str, ...]
+    file: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,12 @@ class ReadingWork:
         """The fingerprint of the rules for terms, which must be the same on all workers."""
         return terms_fingerprint()
 
-    def __call__(self, request: FileTask | list[Post] | tuple[str, list[str]]) -> list[Any]:
-        """Return what the files gave, the analysed posts, or what was learned of files."""
-        if isinstance(request, FileTask):
-            return read_files(_shared(request.place), tuple(map(Path, request.files)))
+    def __call__(self, request: list[FileTask] | list[Post] | tuple[str, list[Path]]) -> list[Any]:
+        """Return what each file gave, each analysed post, or what was learned of each file."""
         if isinstance(request, tuple):
             return learn_files(*request)
+        if isinstance(request[0], FileTask):
+            return read_files(_shared(request[0].place), tuple(task.file for task in request))
         return list(analyse_all(request))
 
 
@@ -155,17 +155,15 @@ class _ReportByFile(Report):
         self.clear()
 
 
-def learn_files(format: str, files: Sequence[str]) -> list[Any]:
+def learn_files(format: str, files: Sequence[Path]) -> list[Any]:
     """Return what the reader of a format learns of each file."""
-    texts = (read_text(Path(file), Report()) for file in files)
+    texts = (read_text(file, Report()) for file in files)
     return [None if text is None else FORMATS[format].learn(text) for text in texts]
 
 
 def learn(format: str, files: Sequence[Path], pool: BuildPool) -> list[Any]:
     """Return what the reader of a format learns of each file, in the pool if there are many."""
-    if FORMATS[format].learner is None:
-        return [None] * len(files)
-    tasks = [(format, list(map(str, few))) for few in _tasks(files)]
+    tasks = ((format, few) for few in portions(files, MOST_FILES, size_of, LARGEST_TASK))
     found: list[Any] = []
     for request, answer in pool.map(tasks, inline=_is_little(files)):
         found += learn_files(*request) if isinstance(answer, Lost) else answer
@@ -192,36 +190,28 @@ def read_by_file(
             place.write_bytes(pickle.dumps(shared))
 
         def flush() -> Iterator[ReadFile]:
-            tasks = [FileTask(str(place), tuple(map(str, few))) for few in _tasks(small)]
+            few = portions(small, MOST_FILES, size_of, LARGEST_TASK)
             if is_inline:
-                for task in tasks:
-                    yield from read_files(shared, tuple(map(Path, task.files)))
+                for files in few:
+                    yield from read_files(shared, tuple(files))
             else:
-                for task, answer in pool.map(iter(tasks)):
-                    yield from _one_by_one(task, answer, pool, report)
+                tasks = ([FileTask(str(place), file) for file in files] for files in few)
+                for task, found in answer_each(pool.map, tasks):
+                    if isinstance(found, Lost):
+                        report.at(str(task.file))
+                        why = f"this document ends its reader ({found.message}); please report it"
+                        report.skip("reader failed", why)
+                    else:
+                        yield found
             small.clear()
 
         for file in files:
-            if not file.exists() or file.stat().st_size <= LARGEST_FILE:
+            if size_of(file) <= LARGEST_FILE:
                 small.append(file)
                 continue
             yield from flush()
             yield read_whole(str(file), shared, replace(shared.collection, files=(file,)), pool, report)
         yield from flush()
-
-
-def _one_by_one(task: FileTask, answer: Any, pool: BuildPool, report: Report) -> Iterator[ReadFile]:
-    """Yield the results of a task; if a worker was lost over it, those of its files one at a time."""
-    if not isinstance(answer, Lost):
-        yield from answer
-        return
-    for file in task.files:
-        ((_, alone),) = pool.map([replace(task, files=(file,))]) if len(task.files) > 1 else [(task, answer)]
-        if isinstance(alone, Lost):
-            report.at(file)
-            report.skip("reader failed", f"this document ends its reader ({alone.message}); please report it")
-        else:
-            yield from alone
 
 
 def read_whole(
@@ -255,56 +245,24 @@ def analysed(posts: Iterable[Post], pool: BuildPool) -> Iterator[AnalysedPost | 
     if pool.is_alone or len(first) <= FEW:
         yield from analyse_all(chain(first, stream))
         return
-    for request, answer in pool.map(_portions(chain(first, stream))):
-        if not isinstance(answer, Lost):
-            yield from answer
-            continue
-        for post in request:
-            ((_, alone),) = pool.map([[post]])
-            if isinstance(alone, Lost):
-                yield Unusable(
-                    "cannot be analysed", f"the post {post.id[:100]!r} is left out: {alone.message}"
-                )
-            else:
-                yield from alone
-
-
-def _portions(posts: Iterable[Post]) -> Iterator[list[Post]]:
-    portion: list[Post] = []
-    letters = 0
-    for post in posts:
-        portion.append(post)
-        letters += len(post.body)
-        if len(portion) >= POSTS or letters >= LARGEST_TASK:
-            yield portion
-            portion, letters = [], 0
-    if portion:
-        yield portion
-
-
-def _tasks(files: Sequence[Path]) -> Iterator[list[Path]]:
-    """Group of files of about equal work."""
-    few: list[Path] = []
-    size = 0
-    for file in files:
-        with suppress(OSError):  # the reader reports it
-            size += file.stat().st_size
-        few.append(file)
-        if len(few) >= MOST_FILES or size >= LARGEST_TASK:
-            yield few
-            few, size = [], 0
-    if few:
-        yield few
+    few = portions(chain(first, stream), POSTS, lambda post: len(post.body), LARGEST_TASK)
+    for post, found in answer_each(pool.map, few):
+        if isinstance(found, Lost):
+            yield Unusable("cannot be analysed", f"the post {post.id[:100]!r} is left out: {found.message}")
+        else:
+            yield found
 
 
 def _is_little(files: Iterable[Path]) -> bool:
-    size = 0
-    for file in files:
-        with suppress(OSError):
-            size += file.stat().st_size
-        if size > FEW_BYTES:
-            return False
-    return True
+    return all(total <= FEW_BYTES for total in accumulate(map(size_of, files)))
+
+
+def size_of(file: Path) -> int:
+    """Return the size of a file, 0 if there is none: its reader reports that."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 @lru_cache(maxsize=1)

@@ -10,34 +10,31 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
 from mathamr.amr.parser import check_recorded
 from mathamr.core.batches import batches, every
 from mathamr.core.workers import Lost
-from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import FEW, BuildPool
-from mathamr.index.indexing.duplicates import take_over
 from mathamr.index.indexing.encoding import (
     Derived,
     Encoders,
     Material,
-    graph_input,
     parser_of,
     source_digest,
 )
 from mathamr.index.indexing.entries import (
     PostEntries,
-    Result,
     count_rows,
     entries_of,
+    take_over,
     visual_entry,
     write_vectors,
 )
@@ -90,7 +87,10 @@ class WordWriter:
             new={visual for visual in chosen if visual not in represented},
         )
         with catalogue.transaction():
-            catalogue.mark_words((number, post.row.digest) for number, post in stored)
+            done = (
+                PendingPost(number, post.row.id, post.row.digest, post.row.packed) for number, post in stored
+            )
+            catalogue.mark("lexical", done)
             catalogue.mark_represented(
                 ((visual, number) for visual, (_, number, _, _) in chosen.items()), same
             )
@@ -103,32 +103,22 @@ class IndexStages:
 
     def __init__(self, archive: IndexStorage) -> None:
         self._archive = archive
-        self._has_vocabularies = False
-        """True if the graph store has the model's vocabularies, so that single changes need not check again."""
 
-    def update_parts(
-        self,
-        *,
-        pool: BuildPool | None = None,
-        log: BuildLog | None = None,
-        prepared: Mapping[bytes, Derived] | None = None,
-    ) -> BuildLog:
-        """Bring all parts up to date with the catalogue; `prepared` need not be derived again."""
+    def update_parts(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
+        """Bring all parts up to date with the catalogue."""
         log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
-        self._follow_words(pool, log)
+        if not catalogue.has_words:
+            self.make_lexical(pool, log)
         take_over(archive)
         count = catalogue.count_vectors_waiting()
         if count > FEW:
             pool.dismiss()  # frees the processors for the encoders
-        with Encoders(archive, pool, count, prepared) as encoders:
-            for _ in range(2):  # posts that were excluded have to go from all parts
-                self._settle_graphs()
-                if catalogue.count_pending("vectors"):
-                    self.make_vectors(encoders, log)
+        with Encoders(archive, pool, count) as encoders:
             self._settle_graphs()
-            self._follow_words(pool, log)  # posts without a graph were excluded
+            if catalogue.count_pending("vectors"):
+                self.make_vectors(encoders, log)
             if catalogue.stale_visuals("vectors", 1):
                 self.make_visual_vectors(encoders, log)
         with catalogue.transaction():
@@ -153,10 +143,6 @@ class IndexStages:
                 with catalogue.transaction():
                     catalogue.mark("graph", [each for each in batch if each not in missing])
                     catalogue.unmark("vectors", [each.id for each in missing])
-
-    def _follow_words(self, pool: BuildPool, log: BuildLog) -> None:
-        if not self._archive.catalogue.has_words:
-            self.make_lexical(pool, log)
 
     def _skip_needless(self) -> None:
         """Mark the stages that the system does not need as done."""
@@ -186,8 +172,6 @@ class IndexStages:
             if archive.has_graphs
             else nullcontext() as store,
         ):
-            if store is not None:
-                self._use_vocabularies(store)
 
             def materials() -> Iterator[Material]:
                 """One stream over all batches, so that no worker idles at the end of a batch."""
@@ -212,16 +196,12 @@ class IndexStages:
     def _with_graph(
         self, store: GraphStore, each: PendingPost, material: Material
     ) -> tuple[Material, bytes | None]:
-        """Return a post's material with the graph and tensor that are stored, or the digest that its new graph must have."""
+        """Return a post's material with the graph that is stored, or the digest that its new graph must have."""
         assert each.post is not None
         wanted = digest(each.post, parser_of(self._archive).fingerprint)
         if store.digest(each.id) != wanted:
             return material, wanted
-        tensor = None
-        if "tensor" in self._archive.needs:
-            name = graph_input(self._archive).configuration
-            tensor = store.tensor(name, each.id).to_bytes() if store.has_tensor(name, each.id) else None
-        return replace(material, graph=store.text(each.id), tensor=tensor), None
+        return replace(material, graph=store.text(each.id)), None
 
     def _write(
         self,
@@ -231,57 +211,42 @@ class IndexStages:
         gone: deque[PendingPost],
         log: BuildLog,
     ) -> None:
-        """Write, flush and mark the results for some posts; posts over which processes were lost are excluded."""
+        """Write, flush and mark the results for some posts; those over which processes were lost have words alone."""
         archive, catalogue = self._archive, self._archive.catalogue
         found = [(*waiting.popleft(), each) for each in derived]
         made = [(each, wanted, new) for each, wanted, new in found if isinstance(new, Derived)]
+        lost = [(each, new) for each, _, new in found if isinstance(new, Lost)]
         if store is not None:
             with store.transaction():
                 store.put([new.graph for _, _, new in made if new.graph is not None])
-                if "tensor" in archive.needs:
-                    store.put_tensors(
-                        graph_input(archive).configuration,
-                        [(each.id, new.tensor) for each, _, new in made if new.tensor is not None],
-                    )
             store.flush()
             with catalogue.transaction():
-                catalogue.mark(
-                    "graph",
-                    [
-                        each
-                        for each, wanted, new in made
-                        if new.graph is not None and new.graph.digest == wanted
-                    ],
-                )
+                right = (each for each, wanted, new in made if new.graph and new.graph.digest == wanted)
+                catalogue.mark("graph", [*right, *(each for each, _ in lost)])
             log.posts["graphs"] += sum(new.graph is not None for _, _, new in made)
             for _, _, new in made:
                 log.fallbacks.update(new.graph.fallbacks if new.graph is not None else ())
         tags = self._tags_of_questions(new for _, _, new in made)
-        results: list[Result] = [(gone.popleft(), None, PostEntries()) for _ in range(len(gone))]
+        without = [*(gone.popleft() for _ in range(len(gone))), *(each for each, _ in lost)]
+        results = [PostEntries(each) for each in without]
         for each, _, new in made:
             payload = (
                 new.payload if new.tagged_by not in tags else replace(new.payload, tags=tags[new.tagged_by])
             )
-            results.append((each, new.made_of, entries_of(each, payload, new.formulas, new.encoded)))
+            results.append(entries_of(each, new.made_of, payload, new.formulas, new.encoded))
         write_vectors(archive, results)
         log.posts["vectors"] += len(made)
-        lost = {each.id: new.message for each, _, new in found if isinstance(new, Lost)}
-        with catalogue.transaction():
-            for post_id, reason in lost.items():
-                catalogue.quarantine(post_id, reason)
-                log.fallbacks[f"post {post_id!r} is left out: {reason}"] += 1
+        if lost:
+            with catalogue.transaction():
+                catalogue.remember_failed(each.id for each, _ in lost)
+        log.fallbacks.update(
+            f"post {each.id!r} is found by its words alone: {new.message}" for each, new in lost
+        )
 
     def _tags_of_questions(self, derived: Iterable[Derived]) -> dict[str | None, tuple[str, ...]]:
         """Return the tags of questions whose answers are filtered by them."""
         wanted = sorted({each.tagged_by for each in derived if each.tagged_by is not None})
         return {name: question.tags for name, question in self._archive.catalogue.posts(wanted).items()}
-
-    def _use_vocabularies(self, store: GraphStore) -> None:
-        """Make the store number its tensors by the model's vocabularies."""
-        if "tensor" in self._archive.needs and not self._has_vocabularies:
-            graphs = graph_input(self._archive)
-            use_vocabularies(store, graphs.vocabulary, graphs.relations)
-            self._has_vocabularies = True
 
     def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """Compute the entries of new visual classes and of those with a new representative, and delete those that are gone."""
@@ -320,34 +285,25 @@ class IndexStages:
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
         total = catalogue.count_pending("lexical") + catalogue.count_stale_visuals("lexical")
         with log.stage("lexical", "entries", total) as progress:
-            with catalogue.transaction():
-                catalogue.choose_representatives("lexical")
+            words = WordWriter(self._archive, BuildLog())
             for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
                 living = [each for each in batch if not each.is_deleted]
                 posts = (each.post for each in living if each.post is not None)
                 found = [
-                    (each, post)
+                    (each.number, post)
                     for each, post in zip(living, analysed(posts, pool), strict=True)
                     if not isinstance(post, Unusable)
                 ]
-                represented = catalogue.represented_by([each.number for each, _ in found])
-                visuals = {
-                    visual: post.bags.formulas[place]
-                    for each, post in found
-                    for place, visual in reversed([*enumerate(post.row.visuals)])
-                    if visual in represented.get(each.number, ())
-                }
-                lexical.posts.update_bags(
-                    ((each.id, post.bags.joined()) for each, post in found),
-                    [each.id for each in batch if each.is_deleted],
-                )
-                lexical.formulas.update_bags(visuals.items())
+                lexical.posts.update_bags((), [each.id for each in batch if each.is_deleted])
+                visuals = sorted({visual for _, post in found for visual in post.row.visuals})
+                words.write(found, set(), catalogue.represented_words(visuals))
                 with catalogue.transaction():
                     catalogue.mark("lexical", batch)
-                    catalogue.mark_visuals("lexical", visuals)
                 log.posts["lexical"] += len(found)
                 if progress:
-                    progress.advance(len(batch) + len(visuals))
+                    progress.advance(len(batch))
+            with catalogue.transaction():
+                catalogue.choose_representatives("lexical")
             while stale := catalogue.stale_visuals("lexical", 2 * LEXICAL_BATCH):
                 formulas = catalogue.representatives(stale)
                 gone = [visual for visual in stale if visual not in formulas]

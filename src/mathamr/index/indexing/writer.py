@@ -6,24 +6,20 @@ One process at a time may hold it; the same object reads and searches.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.integrity import file_hash
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
-from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.catalogue.journal import unpacked
-from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
+from mathamr.index.indexing.analysis import analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.encoding import Derived, GuardedWork, Material, derive
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage, check_finished
@@ -31,8 +27,6 @@ from mathamr.posts.post import Post
 
 OWN_INPUT = ""
 """The input of posts that do not come from a file; only `delete` removes them."""
-FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
-"""The files of an index that change only with its model."""
 _RESERVE = 8 << 20
 """Bytes that must be free on the disk before a change, so that a failed change can be undone."""
 _ROOM = 30
@@ -57,7 +51,6 @@ class IndexWriter(IndexStorage):
         super().__init__(folder, manifest, catalogue, device=device, model=model)
         self._lock = lock
         self._writing = threading.RLock()
-        self._sharing = SharedLock()
         self.stages = IndexStages(self)
 
     @classmethod
@@ -97,8 +90,8 @@ class IndexWriter(IndexStorage):
         """Add posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
-        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Graphs and vectors are computed
-        before the index is locked, so that it can be searched meanwhile.
+        within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Readers see the state before until
+        everything is computed.
         """
         for post in posts:
             check_usable(post)
@@ -108,11 +101,11 @@ class IndexWriter(IndexStorage):
             if self.has_graphs:
                 self.work.prepare(lines, [post.id for post in posts])
             analysed = list({post.id: analyse(post) for post in posts}.values())
-            prepared = prepare(self, analysed)
-            with self._sharing.alone(), self._undone([post.id for post in posts]):
+            self._keep_snapshot()
+            with self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
                     self.catalogue.put_rows([post.row for post in analysed], OWN_INPUT)
-                self.update_parts(prepared=prepared)
+                self.update_parts()
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Delete posts and return the ids that existed. Once it returns, they are gone, even after a crash.
@@ -120,23 +113,18 @@ class IndexWriter(IndexStorage):
         A post from a file comes back when the file is read again.
         """
         check_room(self.folder, _RESERVE)
-        with self._writing, self._sharing.alone(), self._undone(ids):
+        with self._writing, self._undone(ids):
+            self._keep_snapshot()
             with self.catalogue.transaction():
                 gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
             if gone:
                 self.update_parts()
         return gone
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Blocks changes while this thread reads; see `IndexStorage.reading`."""
-        with self._sharing.shared():
-            yield
-
-    @property
-    def settled_revision(self) -> int | None:
-        """The revision inside `reading`; all parts are up to date with it."""
-        return self.catalogue.revision
+    def _keep_snapshot(self) -> None:
+        """Take the snapshot that others read during a change; an engine that can be opened only once has none."""
+        with suppress(MathAMRError):
+            self._newest()
 
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
@@ -158,16 +146,10 @@ class IndexWriter(IndexStorage):
                 failure.add_note(f"what was stored before could not be restored at once: {error}")
             raise
 
-    def update_parts(
-        self,
-        *,
-        pool: BuildPool | None = None,
-        log: BuildLog | None = None,
-        prepared: Mapping[bytes, Derived] | None = None,
-    ) -> BuildLog:
-        """Bring all parts up to date with the catalogue; `prepared` need not be derived again (see `prepare`)."""
+    def update_parts(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
+        """Bring all parts up to date with the catalogue."""
         with self._writing:
-            return self.stages.update_parts(pool=pool, log=log, prepared=prepared)
+            return self.stages.update_parts(pool=pool, log=log)
 
     def close(self) -> None:
         """Update the manifest and releases the lock; it may be called twice."""
@@ -188,7 +170,7 @@ class IndexWriter(IndexStorage):
             self.update_manifest()
 
     def update_manifest(self, manifest: Manifest | None = None) -> None:
-        """Update the counts and checksums of the manifest (or of the one that is passed), and store a copy in the catalogue."""
+        """Update the counts of the manifest (or of the one that is passed), and store a copy in the catalogue."""
         catalogue = self.catalogue
         counts = {
             "posts": len(catalogue),
@@ -198,33 +180,12 @@ class IndexWriter(IndexStorage):
             **{f"{field.name} vectors": self.engine[field.name].count() for field in self.engine.fields},
             "unfiled": catalogue.inputs()[""],
         }
-        checksums = {"posts": catalogue.checksum()}
-        for name in FIXED_FILES:
-            if (self.folder / name).is_file():
-                checksums[name] = file_hash(self.folder / name)
         stock = replace(
             manifest or self.manifest,
             finished=True,
             revision=catalogue.revision,
             counts=counts,
-            checksums=checksums,
         )
         with catalogue.transaction():
             catalogue.set_meta("manifest", stock.to_json())
         self.manifest = stock.write(self.folder)
-
-
-def prepare(archive: IndexStorage, posts: Sequence[AnalysedPost]) -> dict[bytes, Derived]:
-    """Encode new posts without holding up queries for long; return what is derived from them, by their packed content."""
-    if all(each.of == "visual" for each in archive.manifest.model.fields):
-        return {}
-    read = [unpacked(post.row.packed) for post in posts]
-    known = archive.catalogue.known_meanings(read)
-    derived: dict[bytes, Derived] = {}
-    for post, analysed in zip(read, posts, strict=True):
-        if post.id not in known:
-            material = Material(analysed.row.packed, analysed.row.passage)
-            graphs = GuardedWork(archive) if archive.has_graphs else None  # the process has made it already
-            with archive.encoding.yielding():
-                (derived[material.packed],) = derive(archive.system, [material], graphs)
-    return derived

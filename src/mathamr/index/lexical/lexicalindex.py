@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, IntArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.mappedarrays import intact
 from mathamr.formulas.trees import Trees
 from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number, unpack_trees
@@ -207,7 +207,7 @@ class LexicalPart:
         return [
             f"{segment.path}: its content does not have its checksum"
             for segment, _ in Segments.read(self._folder).parts
-            if not segment.is_intact()
+            if not intact(segment.path)
         ]
 
     def close(self) -> None:
@@ -217,16 +217,11 @@ class LexicalPart:
 
 
 class LexicalIndex(Closing):
-    """A folder with the terms of posts, and those of formulas: one entry for each visual class."""
+    """A folder with the terms of posts, and those of formulas: one entry for each visual class; created for writing if it does not exist."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.posts = LexicalPart(folder / "posts", POSTS, read_only=read_only)
         self.formulas = LexicalPart(folder / "formulas", FORMULAS, read_only=read_only)
-
-    @classmethod
-    def open(cls, folder: Path, *, read_only: bool = False) -> Self:
-        """Open the lexical index of a folder; for writing it is created if it does not exist."""
-        return cls(folder, read_only=read_only)
 
     def optimize(self) -> None:
         """Merge the segments of each kind into one."""

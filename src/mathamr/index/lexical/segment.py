@@ -17,7 +17,7 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, TREES, Bag
 from mathamr.index.lexical.terms import FIELDS
@@ -137,10 +137,6 @@ class Segment:
         starts, rows, counts = (self.arrays[f"{field}.{part}"] for part in ("starts", "rows", "counts"))
         runs = [*map(slice, starts[places[found]].tolist(), starts[places[found] + 1].tolist())]
         return found, [*map(rows.__getitem__, runs)], [*map(counts.__getitem__, runs)]
-
-    def is_intact(self) -> bool:
-        """Return True if the file still has its checksum."""
-        return intact(self.path)
 
 
 _PARTS = ("terms", "starts", "rows", "counts", "lengths")

@@ -151,18 +151,18 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
     (opt, slt), _ = trees_of(entry.formula, macros)
     drawn = draw_formula(replace(entry.formula, display=True), macros)
     repairs: list[Any] = []
-    if entry.latex.strip():
+    if entry.formula.latex.strip():
         try:
-            repairs = list(parse(entry.latex, macros).to_dict()["repairs"])  # type: ignore[call-overload]
+            repairs = list(parse(entry.formula.latex, macros).to_dict()["repairs"])  # type: ignore[call-overload]
         except MathAMRError:
             repairs = []  # `drawn.error` has the reason
     return {
         "id": entry.id,
         "post": entry.post,
-        "latex": entry.latex,
-        "query": _findable(service, entry.latex, macros),
+        "latex": entry.formula.latex,
+        "query": _findable(service, entry.formula.latex, macros),
         "mathml": drawn.mathml,
-        "display": entry.display,
+        "display": entry.formula.display,
         "error": drawn.error,
         "slt": to_string(slt) if slt else None,
         "opt": to_string(opt) if opt else None,
@@ -170,7 +170,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "opt_outline": outline(opt) if opt else [],
         "repairs": repairs,
         "visual": entry.visual,
-        "visual_id": entry.visual_id,
+        "visual_id": entry.formula.visual_id,
         "places": len(places),
         "posts": list(dict.fromkeys(other.post for other in others.values()))[:POSTS_SHOWN],
     }
@@ -189,7 +189,7 @@ def _findable(service: Service, latex: str, macros: tuple[str, ...]) -> str:
 def _formula_picture(service: Service, id: str) -> Response:
     entry, macros = _entry(service, id)
     (opt, slt), _ = trees_of(entry.formula, macros)
-    return _picture(slt, opt, entry.latex)
+    return _picture(slt, opt, entry.formula.latex)
 
 
 def _entry(service: Service, id: str) -> Any:

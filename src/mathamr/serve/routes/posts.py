@@ -175,7 +175,10 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         ],
         "formulas": [
             formula_piece(
-                entry.latex, draw_formula(entry.formula, stored.macros), entry.id, display=entry.display
+                entry.formula.latex,
+                draw_formula(entry.formula, stored.macros),
+                entry.id,
+                display=entry.formula.display,
             )
             for entry in entries[: service.limits.drawn_nodes]
         ],

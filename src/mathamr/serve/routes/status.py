@@ -40,10 +40,9 @@ async def ready(service: ServiceOf) -> Any:
 
 def _ready(service: Service) -> int:
     """Read a little of every part of the index; a part that cannot be read is an error."""
-    if not service.archive.words_only:
-        engine = service.archive.engine
-        for field in engine.fields:
-            engine[field.name].count()
+    engine = service.archive.engine
+    for field in engine.fields:
+        engine[field.name].count()
     service.archive.lexical.posts.count()
     return len(service.archive.catalogue)
 

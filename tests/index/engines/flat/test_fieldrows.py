@@ -8,8 +8,7 @@ import pytest
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import maxsim
-from tests.index.engines.entries import units
+from tests.index.engines.entries import naive_maxsim, units
 
 SIZE = 32
 COUNTS = np.random.default_rng(3).geometric(0.12, 700)
@@ -21,7 +20,8 @@ def drawn(seed: int) -> tuple[ManyRows, np.ndarray, np.ndarray, np.ndarray]:
     vectors, query = units(draw, COUNTS.sum(), SIZE), units(draw, 7, SIZE)
     order, slots = Slots.arrange(vectors, COUNTS)
     rows = ManyRows(np.arange(len(COUNTS)), np.empty(0, np.int8), None, slots, Quantised.of(slots))  # type: ignore[arg-type]
-    exact = maxsim(query, vectors, np.cumsum(COUNTS) - COUNTS)[order]
+    posts = np.split(vectors, np.cumsum(COUNTS)[:-1])
+    exact = np.array([naive_maxsim(query, posts[number]) for number in order], np.float32)
     return rows, query, draw.random(len(COUNTS)) < 0.9, exact
 
 
@@ -38,7 +38,7 @@ def test_the_first_pass_finds_what_brute_force_finds(k: int) -> None:
 def test_skimming_gives_scores_within_their_rounding(k: int) -> None:
     rows, query, passing, exact = drawn(k)
     assert rows.quantised is not None
-    _, wrong = rows.quantised.scan(rows.slots, query)
+    wrong = rows.quantised.bounded(rows.slots, query)[1].of(slice(None))
     found, scores = rows.skim_maxsim(query, k, passing, "auto", fewest_rows=100)
     assert len(found) == k
     assert passing[found].all()

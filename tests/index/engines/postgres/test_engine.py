@@ -14,7 +14,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import POSTGRES_URL
-from mathamr.index.engines.engine import Engine, EngineHead, Entry, Payload, create_engine, open_engine
+from mathamr.index.engines.engine import Engine, EngineHead, create_engine, open_engine
 from mathamr.index.engines.postgres.engine import PostgresEngine
 from tests.index.engines.entries import (
     FIELDS,
@@ -24,7 +24,6 @@ from tests.index.engines.entries import (
     some_entries,
     some_posts,
     units,
-    vectors_of,
 )
 from tests.postgres import PostgresServer
 
@@ -167,15 +166,6 @@ def test_a_role_that_may_only_select_searches_and_cannot_write(
     ask(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
-def test_an_upsert_that_fails_takes_nothing_of_earlier_ones_with_it(engine: Engine) -> None:
-    engine.upsert("posts", some_posts(1, 4))
-    bad = Entry("bad", {"parts": vectors_of(np.full((1, 8), np.nan, np.float32), "bad")})
-    with pytest.raises(MathAMRError, match="finite"):
-        engine.upsert("posts", [*some_posts(2, 2, "other "), bad])
-    engine.flush()
-    assert engine.count("posts") == 4
-
-
 def test_a_second_writer_waits_until_the_first_has_flushed(engine: Engine, tmp_path: Path) -> None:
     second = open_engine(tmp_path / "engine")
     engine.upsert("posts", some_posts(1, 4))
@@ -296,18 +286,6 @@ def test_only_schemas_of_our_own_are_named(tmp_path: Path, schema: str) -> None:
     pytest.importorskip("psycopg", reason="needs mathamr[postgres]")
     with pytest.raises(MathAMRError, match="schema is mathamr_ and up to 48"):
         PostgresEngine.open(tmp_path / "engine")
-
-
-def test_texts_with_the_character_zero_are_kept_as_they_are(engine: Engine) -> None:
-    names = ["a\0b", "a\ue000b", "\ue000\ue001", "\0\ue000\0", "ab"]
-    payload = Payload(kind="\0", tags=("x\0y",), source="\ue000\0")
-    rows = vectors_of(units(np.random.default_rng(0), 1), "r\0")
-    engine.upsert("posts", [Entry(name, {"parts": rows}, payload) for name in names])
-    engine.flush()
-    assert sorted(engine.ids("posts")) == sorted(names)
-    assert engine.payloads("posts", names) == dict.fromkeys(names, payload)
-    assert engine["parts"].fetch(["a\0b"])["a\0b"].references == rows.references
-    assert {hit.id for hit in engine["parts"].search(np.ones(8, np.float32), 9)} == set(names)
 
 
 def test_optimizing_builds_graphs_of_halves_and_indexes_of_what_filters_ask(engine: Engine) -> None:

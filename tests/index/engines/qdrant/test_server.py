@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import EngineHead, Entry, create_engine, open_engine
+from mathamr.index.engines.engine import EngineHead, create_engine, open_engine
+from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.qdrant.server import ServerEngine, origin
 from mathamr.systems.vectors import Vectors
 from tests.index.engines.entries import FIELDS, SIZE, some_posts
@@ -135,7 +136,7 @@ def test_rows_get_no_graph_but_single_vectors_and_filters_do(tmp_path: Path, lis
 def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mathamr.index.engines.qdrant.collection.DELAYS", (0.01, 0.01, 0.01))
+    monkeypatch.setattr("mathamr.index.engines.qdrant.server.DELAYS", (0.01, 0.01, 0.01))
     engine = ServerEngine.create(tmp_path, FIELDS[:2], {"url": listener.url})
     listener.busy = [503, 429, 502]
     assert engine.count("posts") == 7

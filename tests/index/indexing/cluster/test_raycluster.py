@@ -21,7 +21,7 @@ from mathamr.core.workers import Lost
 from mathamr.index.indexing import buildpool, encoding, intake, reading
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.buildpool import ClusterOptions
-from mathamr.index.indexing.cluster.clusterpool import RayCluster, WorkSpec
+from mathamr.index.indexing.cluster.clusterpool import ClusterPool, WorkSpec
 from tests.index.small import options, write_posts
 from tests.models import sample_posts
 
@@ -103,14 +103,14 @@ def test_an_index_built_on_several_nodes_is_that_of_one_machine(
 
 
 def test_a_request_over_which_a_process_is_lost_costs_no_other(nodes: Any) -> None:
-    with RayCluster(nodes.address, workers=2) as cluster:
+    with ClusterPool(ClusterOptions(address=nodes.address, workers=2)) as cluster:
         # Work within work: a request that was lost is asked again by itself, while others are under way.
-        outer = cluster.map(WORK, [0.01, "die", 0.02])
+        outer = cluster.answers(WORK, [0.01, "die", 0.02])
         assert next(outer) == (0.01, 0.02)
         request, lost = next(outer)
         assert request == "die"
         assert isinstance(lost, Lost)
-        assert list(cluster.map(WORK, ["x"])) == [("x", "xx")]
+        assert list(cluster.answers(WORK, ["x"])) == [("x", "xx")]
         assert list(outer) == [(0.02, 0.04)]
 
 
@@ -120,7 +120,7 @@ def test_what_ray_says_of_its_nodes_stays_out_of_the_results(
     from ray._private.worker import print_to_stdstream
 
     said = {"lines": ["a node is dead"], "pid": "raylet", "is_err": False}
-    with RayCluster(nodes.address, workers=1):
+    with ClusterPool(ClusterOptions(address=nodes.address, workers=1)):
         print_to_stdstream(said, ignore_prefix=False)
     print("the result")
     output, errors = capsys.readouterr()
@@ -133,8 +133,8 @@ def test_a_node_killed_in_the_middle_costs_no_request(nodes: Any, tmp_path: Path
     requests: list[Any] = [1, 2, *({"until": str(gate), "number": number} for number in range(10))]
     victim = nodes.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20)
     nodes.wait_for_nodes(PATIENCE)
-    with RayCluster(nodes.address, workers=3) as cluster:
-        answers = cluster.map(WORK, requests)
+    with ClusterPool(ClusterOptions(address=nodes.address, workers=3)) as cluster:
+        answers = cluster.answers(WORK, requests)
         found = [next(answers) for _ in range(2)]
         # Three requests that are held back take all three processors, the victim's as well.
         while cluster._ray.available_resources().get("CPU", 0):
@@ -147,7 +147,7 @@ def test_a_node_killed_in_the_middle_costs_no_request(nodes: Any, tmp_path: Path
 
 
 def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(nodes: Any) -> None:
-    with RayCluster(nodes.address, workers=1) as cluster:
+    with ClusterPool(ClusterOptions(address=nodes.address, workers=1)) as cluster:
         with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
             cluster.identity(replace(WORK, version="99"))
         cluster._uses_gpus = True

@@ -7,7 +7,8 @@ writer deletes them. Small segments are merged as they accumulate, so that there
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,15 +16,280 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.segmentlist import SegmentList, merge_start
 from mathamr.core.storage.writerlock import WriterLock
-from mathamr.index.engines.engine import Engine, EngineHead, by_kind, read_options
-from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
-from mathamr.index.engines.flat.options import FlatOptions
+from mathamr.index.engines.engine import Engine, EngineHead, by_kind, check_writable, read_options
+from mathamr.index.engines.entry import (
+    Entry,
+    Filter,
+    Payload,
+    checked,
+    unit,
+    unit_query,
+)
+from mathamr.index.engines.flat.fieldrows import FieldRows, FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
+from mathamr.index.scored import Scored, best, check_k
 from mathamr.systems.field import Field, FieldTarget
+from mathamr.systems.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredSegment:
+    """A segment on disk and a mask of its deleted entries; immutable, only replaced."""
+
+    file: str
+    segment: FlatSegment
+    dead: IntArray
+    dead_file: str | None
+
+    @property
+    def alive(self) -> BoolArray | None:
+        """A mask of the entries that are not deleted; `None` means all of them."""
+        if not len(self.dead):
+            return None
+        mask = np.ones(len(self.segment), np.bool_)
+        mask[self.dead] = False
+        return mask
+
+    @property
+    def living(self) -> int:
+        """The number of entries that are not deleted."""
+        return len(self.segment) - len(self.dead)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _View:
+    """The state that a search sees, which stays the same while others write."""
+
+    stored: tuple[StoredSegment, ...]
+    waiting: FlatSegment | None
+
+    def parts(self) -> Iterator[tuple[FlatSegment, BoolArray | None]]:
+        for stored in self.stored:
+            yield stored.segment, stored.alive
+        if self.waiting is not None:
+            yield self.waiting, None
+
+
+class FlatEntries:
+    """Entries of one kind: segments on disk, and entries buffered in memory."""
+
+    def __init__(
+        self,
+        of: FieldTarget,
+        fields: tuple[Field, ...],
+        options: FlatOptions,
+        stored: tuple[StoredSegment, ...],
+        *,
+        writable: bool,
+    ) -> None:
+        self.of, self.fields, self.options = of, fields, options
+        self.writable = writable
+        self.stored = stored
+        self.waiting: dict[str, Entry] = {}
+        self._view: _View | None = None
+        self.lock = threading.RLock()
+
+    def upsert(self, entries: Iterable[Entry]) -> None:
+        """Add or replace entries."""
+        check_writable(self)
+        accepted = {entry.id: entry for entry in checked(entries, self.fields)}
+        with self.lock:
+            self._bury(accepted)
+            self.waiting |= accepted
+            self._view = None
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Delete entries."""
+        check_writable(self)
+        gone = list(ids)
+        with self.lock:
+            self._bury(gone)
+            for identifier in gone:
+                self.waiting.pop(identifier, None)
+            self._view = None
+
+    def _bury(self, ids: Iterable[str]) -> None:
+        """Mark entries on disk as deleted; the mark is written with the next flush."""
+        ids = list(ids)
+        after = []
+        for stored in self.stored:
+            dead = np.union1d(stored.dead, stored.segment.find(ids))
+            changed = len(dead) > len(stored.dead)
+            after.append(replace(stored, dead=dead, dead_file=None) if changed else stored)
+        self.stored = tuple(after)
+
+    def become(self, stored: tuple[StoredSegment, ...]) -> None:
+        """Replace all segments and empty the buffer."""
+        self.stored, self.waiting, self._view = stored, {}, None
+
+    def view(self) -> _View:
+        """Return the current state."""
+        with self.lock:
+            if self._view is None:
+                waiting = list(self.waiting.values())
+                self._view = _View(
+                    self.stored,
+                    FlatSegment.of(waiting, self.fields, self.options.dtype) if waiting else None,
+                )
+            return self._view
+
+    def count(self) -> int:
+        """Return the number of entries."""
+        with self.lock:
+            return sum(stored.living for stored in self.stored) + len(self.waiting)
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of all entries."""
+        for segment, alive in self.view().parts():
+            ids = segment.ids.all()
+            yield from ids if alive is None else (ids[number] for number in np.nonzero(alive)[0])
+
+    def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, IntArray]]:
+        """Yield the segments and places of entries; an id is alive in one segment only."""
+        wanted = list(dict.fromkeys(ids))
+        for segment, alive in self.view().parts():
+            numbers = segment.find(wanted)
+            if alive is not None:
+                numbers = numbers[alive[numbers]]
+            if len(numbers):
+                yield segment, numbers
+
+    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
+        """Return the payloads of entries."""
+        return {
+            identifier: segment.payloads[number]
+            for segment, numbers in self.find(ids)
+            for identifier, number in zip(segment.ids.some(numbers), numbers.tolist(), strict=True)
+        }
+
+
+class FlatField:
+    """Reads the entries that have vectors in a field; every search is exact. See `FieldReader`."""
+
+    def __init__(self, field: Field, entries: FlatEntries) -> None:
+        self.field, self._entries = field, entries
+
+    def _parts(self, where: Filter | None) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
+        """Segments, their rows, and a mask of the places that are alive and pass a filter."""
+        for segment, alive in self._entries.view().parts():
+            rows = segment.fields[self.field.name]
+            passing = alive
+            if where:
+                mask = segment.payloads.mask(where)
+                passing = mask if alive is None else mask & alive
+            yield segment, rows, None if passing is None else passing[rows.entries]
+
+    def count(self) -> int:
+        """Return the number of entries."""
+        return sum(
+            len(rows) if passing is None else int(passing.sum()) for _, rows, passing in self._parts(None)
+        )
+
+    def ids(self) -> Iterator[str]:
+        """Yield the ids of all entries."""
+        for segment, rows, passing in self._parts(None):
+            yield from segment.ids.some(rows.entries if passing is None else rows.entries[passing])
+
+    def _find(self, ids: Sequence[str]) -> Iterator[tuple[list[str], FieldRows, IntArray]]:
+        """Yield ids with the rows and places where they are stored."""
+        for segment, numbers in self._entries.find(ids):
+            rows = segment.fields[self.field.name]
+            places = rows.places(numbers)
+            if len(places):
+                yield segment.ids.some(rows.entries[places]), rows, places
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Return the rows of entries."""
+        return {
+            identifier: vectors
+            for names, rows, places in self._find(ids)
+            for identifier, vectors in zip(names, rows.fetch(places), strict=True)
+        }
+
+    def search(
+        self,
+        vector: FloatArray,
+        k: int,
+        where: Filter | None = None,
+        *,
+        exact: bool = True,  # noqa: ARG002
+    ) -> Sequence[Scored]:
+        """Return the k nearest entries."""
+        query = unit(vector, self.field.size, "the query's vector", dimensions=1)
+        return self._merge(
+            lambda rows, passing: rows.search_maxsim(query[None], check_k(k), passing, "none"), k, where
+        )
+
+    def search_maxsim(
+        self,
+        vectors: FloatArray,
+        k: int,
+        where: Filter | None = None,
+        *,
+        exact: bool = True,  # noqa: ARG002
+    ) -> Sequence[Scored]:
+        """Return the k best entries by MaxSim."""
+        query, options = unit_query(vectors, self.field.size), self._entries.options
+        return self._merge(
+            lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
+        )
+
+    def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
+        """Return the k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
+        query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
+        return self._merge(
+            lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass), k, where
+        )
+
+    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[Sequence[Scored]]:
+        """Return for each row of the query the entries of the k nearest rows."""
+        query = unit_query(vectors, self.field.size)
+        parts = [
+            (segment, rows, rows.search_rows(query, check_k(k), passing))
+            for segment, rows, passing in self._parts(where)
+        ]
+        found: list[Sequence[Scored]] = []
+        for number in range(len(query)):
+            own = [
+                (segment.ids.some(rows.entries[each[number][0]]), each[number][1])
+                for segment, rows, each in parts
+            ]
+            ids = [identifier for names, _ in own for identifier in names]
+            found.append(
+                best(ids, np.concatenate([np.empty(0, np.float32), *(scores for _, scores in own)]), k)
+            )
+        return found
+
+    def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
+        """Return the exact MaxSim of given entries."""
+        query = unit_query(vectors, self.field.size)
+        found: list[str] = []
+        scores: list[FloatArray] = [np.empty(0, np.float32)]
+        for names, rows, places in self._find(ids):
+            found += names
+            scores.append(rows.score(query, places))
+        return best(found, np.concatenate(scores), len(found))
+
+    def _merge(
+        self,
+        search: Callable[[FieldRows, BoolArray | None], tuple[IntArray, FloatArray]],
+        k: int,
+        where: Filter | None,
+    ) -> Sequence[Scored]:
+        """Merge the best results of every segment."""
+        ids: list[str] = []
+        scores: list[FloatArray] = [np.empty(0, np.float32)]
+        for segment, rows, passing in self._parts(where):
+            places, found = search(rows, passing)
+            ids += segment.ids.some(rows.entries[places])
+            scores.append(found)
+        return best(ids, np.concatenate(scores), k)
+
 
 _LIST = "flat.json"
 _SEGMENT, _DEAD = ".safetensors", ".dead"
@@ -88,11 +354,11 @@ class FlatEngine(Engine):
             for entries in self.stores.values():
                 locks.enter_context(entries.lock)
             plans = {of: _plan(entries, everything=everything) for of, entries in self.stores.items()}
-            if not any(plan.changed for plan in plans.values()):
+            if not any(changed for _, changed in plans.values()):
                 return
             written = {
-                of: tuple(self._store(self.stores[of], part) for part in plan.parts)
-                for of, plan in plans.items()
+                of: tuple(self._store(self.stores[of], part) for part in parts)
+                for of, (parts, _) in plans.items()
             }
             self._number += 1
             rows: dict[str, Any] = {"number": self._number}
@@ -135,16 +401,11 @@ class FlatEngine(Engine):
                 self._lock = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plan:
-    """The segments of a kind after a flush: those that stay, and new ones."""
+def _plan(entries: FlatEntries, *, everything: bool) -> tuple[list[StoredSegment | FlatSegment], bool]:
+    """Return the segments of a kind after a flush, those that stay and new ones, and whether anything changes.
 
-    parts: list[StoredSegment | FlatSegment]
-    changed: bool
-
-
-def _plan(entries: FlatEntries, *, everything: bool) -> _Plan:
-    """Decides which segments stay and which are merged with the buffered entries: those that are not much larger."""
+    Segments that are not much larger are merged with the buffered entries.
+    """
     keep, merge = list(entries.stored), []
     waiting = entries.view().waiting
     fresh = 0 if waiting is None else len(waiting)
@@ -171,7 +432,7 @@ def _plan(entries: FlatEntries, *, everything: bool) -> _Plan:
     if merged:
         parts.append(FlatSegment.merged(merged) if merge else merged[0][0])
     changed = bool(fresh or merge or any(len(one.dead) and one.dead_file is None for one in keep))
-    return _Plan(parts, changed)
+    return parts, changed
 
 
 def _read_list(listing: SegmentList, fields: Sequence[Field]) -> tuple[int, dict[FieldTarget, Stored]]:

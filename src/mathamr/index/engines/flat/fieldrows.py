@@ -16,19 +16,36 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import TIE, BestRows, best, products, top
+from mathamr.index.engines.maxsim import TIE, best, similarities, top
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 _FEW = 8
 """If fewer than one in this many entries pass a filter, only those are scored."""
 _PIECE = 1 << 14
-"""Number of vectors that are multiplied with a single vector at a time."""
+"""Number of vectors that are multiplied at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatOptions:
+    """How the flat engine stores and scans vectors."""
+
+    dtype: str = "float32"
+    """`float32`, or `float16` for half the disk and memory, with scores off by up to 0.001."""
+    first_pass: str = "auto"
+    """`int8`: an int8 copy finds the candidates; `none`: every vector is read; `auto`: the faster of both on this machine."""
+
+    def __post_init__(self) -> None:
+        for name, known in (("dtype", ("float32", "float16")), ("first_pass", ("auto", "int8", "none"))):
+            if getattr(self, name) not in known:
+                raise MathAMRError(
+                    f"the flat engine's {name} is {' or '.join(known)}, not {getattr(self, name)!r}"
+                )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,10 +140,6 @@ class FieldRows(ABC):
         """Return the concatenated vectors of entries."""
 
     @abstractmethod
-    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-        """Return places and scores of the k best by their best cosine, and of those that tie with the last."""
-
-    @abstractmethod
     def search_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
@@ -138,11 +151,22 @@ class FieldRows(ABC):
         """Like `search_maxsim`, with approximate scores if exact ones take longer."""
         return self.search_maxsim(query, k, passing, first_pass)
 
-    @abstractmethod
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> list[tuple[IntArray, FloatArray]]:
-        """Return for each row of the query the numbers (counted over all entries) and cosines of the k nearest rows."""
+        """Return for each row of the query the places and cosines of the k nearest rows, and of those that tie with the last.
+
+        They are rows of the k entries whose best rows are nearest.
+        """
+        found = []
+        for row, cosines in zip(query, self._best_cosines(query), strict=True):
+            places, _ = top(*_passing(cosines, passing), k)
+            found.append(top(np.repeat(places, self.counts[places]), self._gather(places) @ row, k))
+        return found
+
+    @abstractmethod
+    def _best_cosines(self, query: FloatArray) -> FloatArray:
+        """Return the best cosine of each row of the query with the rows of each entry."""
 
     @abstractmethod
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
@@ -209,13 +233,6 @@ class SingleRows(FieldRows):
         vectors: FloatArray = self.vectors[places].astype(np.float32, copy=False)
         return vectors
 
-    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-        """By the cosine."""
-        if passing is not None and passing.sum() * _FEW < len(self):
-            (places,) = np.nonzero(passing)
-            return top(places, self._gather(places) @ vector, k)
-        return top(*_passing(scanned(self.vectors, vector), passing), k)
-
     def search_maxsim(
         self,
         query: FloatArray,
@@ -224,27 +241,22 @@ class SingleRows(FieldRows):
         first_pass: str,  # noqa: ARG002
     ) -> tuple[IntArray, FloatArray]:
         """By the mean of the cosines."""
-        places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
-        return top(places, self.score(query, places), k)
+        if passing is not None and passing.sum() * _FEW < len(self):
+            (places,) = np.nonzero(passing)
+            return top(places, self.score(query, places), k)
+        return top(*_passing(self.score(query), passing), k)
 
-    def search_rows(
-        self, query: FloatArray, k: int, passing: BoolArray | None
-    ) -> list[tuple[IntArray, FloatArray]]:
-        """Return every entry is a row."""
-        best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
-        places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
-        for start in range(0, len(places), _PIECE):
-            some = places[start : start + _PIECE]
-            best.add(some, products(self._gather(some), columns))
-        return best.found()
+    def _best_cosines(self, query: FloatArray) -> FloatArray:
+        return similarities(query, self.vectors.astype(np.float32, copy=False))
 
-    def score(self, query: FloatArray, places: IntArray) -> FloatArray:
-        """Return the mean of the cosines."""
-        columns = np.ascontiguousarray(query.T)
-        scores = np.empty(len(places), np.float32)
-        for start in range(0, len(places), _PIECE):
-            some = self._gather(places[start : start + _PIECE])
-            scores[start : start + _PIECE] = products(some, columns).mean(axis=1)
+    def score(self, query: FloatArray, places: IntArray | None = None) -> FloatArray:
+        """Return the mean of the cosines, which is the cosine with the mean, of all entries unless some are given."""
+        mean = query.mean(axis=0, keepdims=True)
+        scores = np.empty(len(self) if places is None else len(places), np.float32)
+        for start in range(0, len(scores), _PIECE):
+            piece = slice(start, start + _PIECE)
+            some = self.vectors[piece if places is None else places[piece]].astype(np.float32, copy=False)
+            scores[piece] = similarities(mean, some)[0]
         return scores
 
     def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:  # noqa: ARG002
@@ -290,10 +302,6 @@ class ManyRows(FieldRows):
     def _gather(self, places: IntArray) -> FloatArray:
         return self.slots.gather(places)
 
-    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
-        """By the best cosine: MaxSim of a query of one row."""
-        return self.search_maxsim(vector[None], k, passing, "none")
-
     def search_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
@@ -304,15 +312,10 @@ class ManyRows(FieldRows):
             places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
             return top(places, slots.score(query, places), k)
         if self.quantised is not None and (
-            first_pass == "int8" or (first_pass == "auto" and self.is_large and count >= _FEW * k)
+            first_pass == "int8" or (first_pass == "auto" and count >= _FEW * k)
         ):
             return self._through_int8(self.quantised, query, k, passing)
         return top(*_passing(slots.scan(query), passing), k)
-
-    @property
-    def is_large(self) -> bool:
-        """True if a first pass over the int8 copy saves time."""
-        return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
 
     def skim_maxsim(
         self,
@@ -359,24 +362,8 @@ class ManyRows(FieldRows):
             k,
         )
 
-    def search_rows(
-        self, query: FloatArray, k: int, passing: BoolArray | None
-    ) -> list[tuple[IntArray, FloatArray]]:
-        """Search block by block; a row that a slot repeats counts once."""
-        best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
-        slots, starts = self.slots, self.starts
-        bases, widths = slots.bases.tolist(), slots.widths.tolist()
-        for block, begin, end in slots.blocks():
-            numbers = np.arange(widths[block])[:, None]
-            real = numbers < slots.counts[begin:end]
-            if passing is not None:
-                real &= passing[begin:end]
-            (where,) = np.nonzero(real.ravel())
-            if len(where):
-                vectors = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-                rows = (numbers + starts[begin:end]).ravel()
-                best.add(rows[where], products(vectors, columns)[where])
-        return best.found()
+    def _best_cosines(self, query: FloatArray) -> FloatArray:
+        return self.slots.best_cosines(query)
 
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """Return the exact MaxSim of some entries."""
@@ -398,7 +385,9 @@ class ManyRows(FieldRows):
     def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
         """Return the inverse of `arrays`."""
         quantised = None
-        if "int8" in arrays:
+        if "int8" in arrays and len(arrays["int8.longest"]) == len(
+            arrays["counts"]
+        ):  # files of the first release have one
             parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
             quantised = Quantised(*parts)
         slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
@@ -427,16 +416,6 @@ def rows_of(entries: Sequence[Entry], field: Field, dtype: str) -> FieldRows:
 def _read_common(arrays: Mapping[str, AnyArray]) -> tuple[IntArray, npt.NDArray[np.int8], Strings]:
     references = Strings(RaggedArray(arrays["references"], arrays["references.ends"]))
     return arrays["entries"].astype(np.int64), arrays["levels"], references
-
-
-def scanned(vectors: AnyArray, vector: FloatArray) -> FloatArray:
-    """Return the products of all vectors with one."""
-    scores = np.empty(len(vectors), np.float32)
-    column = vector[:, None]
-    for start in range(0, len(vectors), _PIECE):
-        piece = vectors[start : start + _PIECE].astype(np.float32, copy=False)
-        scores[start : start + _PIECE] = products(piece, column)[:, 0]
-    return scores
 
 
 def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:

@@ -39,7 +39,7 @@ class Quantised:
     errors: FloatArray
     """The largest ‖v - v̂‖ of each post."""
     longest: FloatArray
-    """The largest ‖n‖ of each post; of all posts, alone in the array, in files of the first release."""
+    """The largest ‖n‖ of each post."""
 
     @classmethod
     def of(cls, slots: Slots) -> Quantised:
@@ -62,13 +62,8 @@ class Quantised:
                 largest[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
         return cls(numbers, scales, errors, longest)
 
-    def scan(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the approximate MaxSim of every post with a query, and the bound of each error."""
-        scores, wrong = self.bounded(slots, query)
-        return scores, wrong.of(slice(None))
-
     def bounded(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, RoundingBound]:
-        """Like `scan`, but with lazy errors, since of a million posts only a few thousand need theirs."""
+        """Return the approximate MaxSim of every post with a query, and the bounds of their errors, of which few are needed."""
         scaled = query * self.scales
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.rint(scaled / steps)
@@ -149,62 +144,55 @@ class RoundingBound:
     def of(self, posts: AnyArray | slice) -> FloatArray:
         """Return the bounds of some posts."""
         errors, longest = self._quantised.errors, self._quantised.longest
-        lengths = longest[posts] if len(longest) == len(errors) else longest
-        wrong: FloatArray = errors[posts] + self._lost * lengths + self._rounding
+        wrong: FloatArray = errors[posts] + self._lost * longest[posts] + self._rounding
         return wrong
 
 
 @cache
 def integer_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
-    """Return a function that multiplies rows of `size` numbers with int8 columns, exactly, in the calling thread; the rows are `unsigned`.
+    """Return a function that multiplies rows of `size` numbers with int8 columns, exactly, in the calling thread; the rows are `unsigned`."""
+    multiply = _product(size)
+    return lambda rows, columns: multiply({"rows": rows, "columns": _factor(columns)})
 
-    ONNX Runtime is fast if the first factor is unsigned (VNNI, AMX, UDOT), ten times as fast as with two signed factors on x86.
+
+def packed_products(numbers: AnyArray) -> Callable[[AnyArray], Int32Array]:
+    """Return a function that multiplies int8 rows with all int8 numbers, exactly, in the calling thread: a row of products for each row."""
+    multiply = _product(numbers.shape[1], numbers)
+    return lambda rows: multiply({"rows": unsigned(rows)})
+
+
+def _product(size: int, numbers: AnyArray | None = None) -> Callable[[dict[str, AnyArray]], Int32Array]:
+    """Return the product of rows with columns, or with numbers that ONNX Runtime lays out for this processor.
+
+    It is fast if the first factor is unsigned (VNNI, AMX, UDOT), ten times as fast as with two signed factors on x86.
     Flipping the sign bit adds 128 to a number, which the zero points subtract again.
     """
     import onnxruntime
 
-    signed = multiplies_signed()
-    graph = OnnxGraph()
-    inputs = [
-        graph.input("rows", ("rows", size), np.uint8),
-        graph.input("columns", (size, "columns"), np.int8 if signed else np.uint8),
-    ]
+    graph, signed = OnnxGraph(), multiplies_signed()
+    rows = graph.input("rows", ("rows", size), np.uint8)
+    if numbers is None:
+        count: int | str = "columns"
+        columns = graph.input("columns", (size, count), np.int8 if signed else np.uint8)
+    else:
+        count, columns = len(numbers), graph.constant("numbers", _factor(numbers).T)
     zero = graph.constant("zero", np.array(128, np.uint8))
-    result = graph.add("MatMulInteger", [*inputs, zero] if signed else [*inputs, zero, zero])
+    result = graph.add("MatMulInteger", [rows, columns, zero] if signed else [rows, columns, zero, zero])
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    model = graph.model({result: ("rows", "columns")}, np.int32)
+    model = graph.model({result: ("rows", count)}, np.int32)
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def multiply(rows: AnyArray, columns: AnyArray) -> Int32Array:
-        factors = {"rows": rows, "columns": columns if signed else unsigned(columns)}
+    def multiply(factors: dict[str, AnyArray]) -> Int32Array:
         products: Int32Array = session.run(None, factors)[0]
         return products
 
     return multiply
 
 
-def packed_products(numbers: AnyArray) -> Callable[[AnyArray], Int32Array]:
-    """Return a function that multiplies int8 rows with all int8 numbers, exactly, in the calling thread: a row of products for each row."""
-    import onnxruntime
-
-    signed = multiplies_signed()
-    count, size = numbers.shape
-    graph = OnnxGraph()
-    rows = graph.input("rows", ("rows", size), np.uint8)
-    stored = graph.constant("numbers", (numbers if signed else unsigned(numbers)).T)
-    zero = graph.constant("zero", np.array(128, np.uint8))
-    result = graph.add("MatMulInteger", [rows, stored, zero] if signed else [rows, stored, zero, zero])
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    model = graph.model({result: ("rows", count)}, np.int32)
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-    def multiply(rows: AnyArray) -> Int32Array:
-        products: Int32Array = session.run(None, {"rows": unsigned(rows)})[0]
-        return products
-
-    return multiply
+def _factor(numbers: AnyArray) -> AnyArray:
+    """Return int8 numbers as the second factor of a product."""
+    return numbers if multiplies_signed() else unsigned(numbers)
 
 
 def unsigned(numbers: AnyArray) -> ByteArray:

@@ -93,22 +93,30 @@ class Slots:
 
     def scan(self, query: FloatArray) -> FloatArray:
         """Return the MaxSim of every post with a query."""
-        scores = np.empty(len(self), np.float32)
-        bases, widths = self.bases.tolist(), self.widths.tolist()
-        bounds = self.bounds.tolist()
+        scores, bounds = np.empty(len(self), np.float32), self.bounds.tolist()
 
         def scan(first: int, last: int) -> None:
             for block in range(first, last):
-                begin, end = bounds[block], bounds[block + 1]
-                vectors = self.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-                best = similarities(query, vectors).reshape(-1, widths[block], end - begin).max(axis=1)
-                scores[begin:end] = best.mean(axis=0)
+                scores[bounds[block] : bounds[block + 1]] = self._best_of_block(query, block).mean(axis=0)
 
-        if len(widths) < _FEW:
-            scan(0, len(widths))
+        if len(self.widths) < _FEW:
+            scan(0, len(self.widths))
         else:
-            share(scan, len(widths))
+            share(scan, len(self.widths))
         return scores
+
+    def best_cosines(self, query: FloatArray) -> FloatArray:
+        """Return the best cosine of each row of a query with the vectors of each post."""
+        blocks = (self._best_of_block(query, block) for block in range(len(self.widths)))
+        return np.concatenate([np.empty((len(query), 0), np.float32), *blocks], axis=1)
+
+    def _best_of_block(self, query: FloatArray, block: int) -> FloatArray:
+        begin, end = self.bases[block : block + 2].tolist()
+        vectors = self.vectors[begin:end].astype(np.float32, copy=False)
+        best: FloatArray = (
+            similarities(query, vectors).reshape(len(query), self.widths[block], -1).max(axis=1)
+        )
+        return best
 
     def score(self, query: FloatArray, posts: IntArray) -> FloatArray:
         """Return the MaxSim of some posts with a query."""

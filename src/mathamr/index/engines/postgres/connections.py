@@ -11,11 +11,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.settings import POSTGRES_URL
-from mathamr.index.engines.clientlibrary import ClientLibrary
+from mathamr.index.engines.engine import ClientLibrary
 
 if TYPE_CHECKING:
     import psycopg
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 LIBRARY = ClientLibrary("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
 DELAYS = (0.1, 0.5, 2.0)
 """Delays in seconds before a read whose connection was lost is retried; restarting a server takes about as long."""
-_IDLE = 8
-"""Number of idle connections that stay open for the next readers."""
 _CONNECTING = 10
 """Seconds after which an attempt to connect fails."""
 _WAITING = 30
@@ -36,12 +35,12 @@ Result = TypeVar("Result")
 
 
 class PostgresConnections:
-    """The connections of one engine: some for readers, one for the writer, whose transaction lasts until `commit`."""
+    """The connections of one engine: one for each thread that reads, one for the writer, whose transaction lasts until `commit`."""
 
     def __init__(self, timeout: int, lock: int) -> None:
         self._timeout, self._lock = timeout, lock
-        self._idle: list[Connection] = []
-        self._process = os.getpid()
+        self._readers = threading.local()
+        self._opened: WeakSet[Connection] = WeakSet()
         self._writer: Connection | None = None
         self._writing = threading.RLock()
         self._changed = False
@@ -57,21 +56,15 @@ class PostgresConnections:
 
         def attempt() -> Result:
             nonlocal is_lost
-            connection = self._take(what)
+            connection = self._reader(what)
             try:
                 with LIBRARY.reporting(what), connection.transaction():
-                    result = work(connection)
+                    return work(connection)
             except BaseException as error:
                 is_lost = connection.broken
-                if isinstance(error, MathAMRError) and not is_lost:
-                    self._give(connection)
-                else:
+                if is_lost or not isinstance(error, MathAMRError):
                     _close(connection)
-                if is_lost:
-                    self._forget_idle()
                 raise
-            self._give(connection)
-            return result
 
         return retry(attempt, DELAYS, lambda error: isinstance(error, MathAMRError) and is_lost)
 
@@ -121,7 +114,8 @@ class PostgresConnections:
         """Close all connections; uncommitted changes are lost."""
         with self._writing:
             self._drop(quietly=True)
-        self._forget_idle()
+        for connection in self._opened:
+            _close(connection)
 
     @contextmanager
     def _begun(self, what: str) -> Iterator[Connection]:
@@ -160,32 +154,20 @@ class PostgresConnections:
                 "the connection to Postgres was lost, and with it what was written since the last flush; write it again"
             )
 
-    def _take(self, what: str) -> Connection:
-        """Return a connection for a reader."""
-        if self._process != os.getpid():
-            # After a fork the connections are the parent's.
-            self._process, self._idle = os.getpid(), []
-        with suppress(IndexError):
-            return self._idle.pop()
-        from psycopg import IsolationLevel
+    def _reader(self, what: str) -> Connection:
+        """Return the connection with which this thread reads; after a fork a new one, for it is the parent's."""
+        process, connection = getattr(self._readers, "own", (0, None))
+        if process != os.getpid() or connection is None or connection.closed:
+            from psycopg import IsolationLevel
 
-        connection = self._connect(what)
-        connection.autocommit = True
-        # Sent with the BEGIN of each transaction, not as a separate request.
-        connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
-        return connection
-
-    def _give(self, connection: Connection) -> None:
-        if connection.closed or len(self._idle) >= _IDLE:
-            _close(connection)
-        else:
-            self._idle.append(connection)
-
-    def _forget_idle(self) -> None:
-        """Close the idle connections: if one is lost, the others are as well."""
-        while self._idle:
-            with suppress(IndexError):
-                _close(self._idle.pop())
+            connection = self._connect(what)
+            connection.autocommit = True
+            # Sent with the BEGIN of each transaction, not as a separate request.
+            connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
+            self._readers.own = os.getpid(), connection
+            self._opened.add(connection)
+        own: Connection = connection
+        return own
 
     def _connect(self, what: str) -> Connection:
         return connect(what, self._timeout)

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, EngineHead, by_kind, check_number, read_options
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
-from mathamr.index.engines.postgres.table import PostgresField, PostgresTable
+from mathamr.index.engines.postgres.table import PostgresTable
 
 if TYPE_CHECKING:
     from mathamr.index.engines.postgres.connections import Connection
@@ -41,30 +42,10 @@ class PostgresOptions:
     """Number of neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 600
     """Time limit of a statement in seconds."""
-    links: int = 16
-    """Number of links per point of a graph: fewer build faster, more improve recall."""
-    construction: int = 64
-    """Number of candidates from which the links are chosen."""
-    memory: int = 256
-    """Megabytes of server memory for building a graph."""
-    workers: int = 2
-    """Number of server processes that build a graph."""
 
     def __post_init__(self) -> None:
-        most = {
-            "ef": 1000,
-            "timeout": 86_400,
-            "links": 100,
-            "construction": 1000,
-            "memory": 1 << 20,
-            "workers": 64,
-        }
-        for name, largest in most.items():
-            check_number("postgres engine", name, getattr(self, name), largest)
-        if self.construction < 2 * self.links or self.links < 2:
-            raise MathAMRError(
-                "the postgres engine's links are 2 at least, and its construction twice as many"
-            )
+        check_number("postgres engine", "ef", self.ef, 1000)
+        check_number("postgres engine", "timeout", self.timeout, 86_400)
         rest = self.schema.removeprefix(PREFIX)
         if self.schema and not (
             self.schema.startswith(PREFIX)
@@ -106,7 +87,7 @@ class PostgresEngine(Engine):
             of: PostgresTable(of, own, connections, options.schema, ef=options.ef, writable=not read_only)
             for of, own in by_kind(head.fields).items()
         }
-        readers = {each.name: PostgresField(each, stores[each.of]) for each in head.fields}
+        readers = {each.name: NearestField(each, stores[each.of]) for each in head.fields}
         engine = cls(folder, head.fields, stores, readers)
         engine._options, engine._connections, engine._read_only = options, connections, read_only
         try:
@@ -189,15 +170,9 @@ class PostgresEngine(Engine):
             return
 
         def build(connection: Connection) -> None:
-            settings = {
-                "maintenance_work_mem": f"{self._options.memory}MB",
-                "max_parallel_maintenance_workers": str(self._options.workers),
-                "statement_timeout": "0",
-            }
-            for name, value in settings.items():
-                connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+            connection.execute("SELECT set_config('statement_timeout', '0', true)")
             for table in self.stores.values():
-                table.index(connection, self._options.links, self._options.construction)
+                table.index(connection)
 
         self._connections.alone("build indexes", build)
 

@@ -8,6 +8,7 @@ Graphs (HNSW) are built over half precision, also for a field of one row, whose 
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -18,20 +19,9 @@ from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import check_writable
-from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, best_rows, checked, unit_query
-from mathamr.index.engines.maxsim import BestRows, maxsim, products
-from mathamr.index.engines.nearestfield import NearestField
+from mathamr.index.engines.entry import Entry, Filter, Payload, checked
+from mathamr.index.engines.maxsim import similarities
 from mathamr.index.engines.postgres.connections import PostgresConnections
-from mathamr.index.engines.postgres.values import (
-    conditions_of,
-    escaped,
-    floats,
-    having,
-    know_vectors,
-    shown,
-    unescaped,
-)
-from mathamr.index.scored import check_k
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
@@ -39,6 +29,71 @@ if TYPE_CHECKING:
     from psycopg import sql
 
     from mathamr.index.engines.postgres.connections import Connection
+
+
+def know_vectors(connection: Connection) -> None:
+    """Let a connection copy arrays of float32 into pgvector's type, in its binary form."""
+    import psycopg
+    from psycopg.types import TypeInfo
+
+    class VectorDumper(psycopg.adapt.Dumper):
+        format = psycopg.pq.Format.BINARY
+
+        def dump(self, obj: FloatArray) -> bytes:
+            return struct.pack(">hh", len(obj), 0) + obj.astype(">f4").tobytes()
+
+    found = TypeInfo.fetch(connection, "vector")
+    assert found is not None
+    found.register(connection)
+    VectorDumper.oid = found.oid
+    connection.adapters.register_dumper(np.ndarray, VectorDumper)
+
+
+def floats(cell: bytes, size: int) -> FloatArray:
+    """Rows of float32 from a cell of the type bytea."""
+    return np.frombuffer(cell, "<f4").reshape(-1, size).astype(np.float32, copy=False)
+
+
+def having(field: Field | None) -> sql.Composable:
+    """Return the condition that an entry has a field."""
+    from psycopg import sql
+
+    if field is None:
+        return sql.SQL("true")
+    return sql.SQL("{} IS NOT NULL").format(sql.Identifier(f"v_{field.name}"))
+
+
+def texts(words: Iterable[str]) -> list[str]:
+    """Return words of a filter without the character 0, which Postgres takes in no text."""
+    return [word.replace("\0", "\ufffd") for word in words]
+
+
+def conditions_of(where: Filter | None) -> tuple[list[sql.Composable], list[Any]]:
+    """Return a filter in SQL, and the values in it."""
+    from psycopg import sql
+
+    if not where:
+        return [], []
+    after, before = where.times
+    conditions: list[tuple[str, Any]] = []
+    if where.kinds:
+        conditions.append(("kind = ANY(%s)", texts(where.kinds)))
+    if where.tags:
+        conditions.append(("tags @> %s::text[]", texts(where.tags)))
+    if where.sources:
+        conditions.append(("source = ANY(%s)", texts(where.sources)))
+    if after is not None:
+        conditions.append(("time >= %s", after))
+    if before is not None:
+        conditions.append(("time < %s", before))
+    if where.minimum_score is not None:
+        conditions.append(("score >= %s", where.minimum_score))
+    return [sql.SQL(condition) for condition, _ in conditions], [value for _, value in conditions]
+
+
+def shown(numbers: FloatArray) -> str:
+    """Return a vector as pgvector reads it."""
+    return "[" + ",".join(f"{number:.9g}" for number in numbers.tolist()) + "]"
 
 
 LARGEST = 16_000
@@ -70,7 +125,7 @@ def key(identifier: str) -> bytes:
 
 
 class PostgresTable:
-    """One table; see `NearestStore`."""
+    """One table; see `NearestField`."""
 
     def __init__(
         self,
@@ -118,7 +173,7 @@ class PostgresTable:
                     )
                 )
 
-    def index(self, connection: Connection, links: int, construction: int) -> None:
+    def index(self, connection: Connection) -> None:
         """Build missing indexes for filters and approximate searches; later writes update them."""
         from psycopg import sql
 
@@ -132,15 +187,8 @@ class PostgresTable:
             graphed = self._graphed(field)
             if graphed is not None:
                 connection.execute(
-                    sql.SQL(
-                        "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)"
-                        " WITH (m = {}, ef_construction = {})"
-                    ).format(
-                        sql.Identifier(f"{self.of}_g_{field.name}"),
-                        self.name,
-                        graphed,
-                        sql.SQL(str(links)),
-                        sql.SQL(str(construction)),
+                    sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)").format(
+                        sql.Identifier(f"{self.of}_g_{field.name}"), self.name, graphed
                     )
                 )
         connection.execute(sql.SQL("ANALYZE {}").format(self.name))
@@ -180,13 +228,8 @@ class PostgresTable:
         """Yield the cells of an entry, in the order of the columns."""
         about = entry.payload
         yield key(entry.id)
-        yield escaped(entry.id)
-        yield escaped(about.kind)
-        yield list(map(escaped, about.tags))
-        yield None if about.date is None else escaped(about.date)
-        yield about.time
-        yield about.score
-        yield from map(escaped, (about.source, about.post, about.visual))
+        yield from (entry.id, about.kind, list(about.tags), about.date, about.time, about.score)
+        yield from (about.source, about.post, about.visual)
         for field in self.fields:
             rows = entry.rows.get(field.name)
             if rows is None:
@@ -194,7 +237,7 @@ class PostgresTable:
             else:
                 yield rows.vectors.astype("<f4", copy=False).tobytes() if field.many else rows.vectors[0]
                 yield rows.levels.astype(np.int8).tobytes()
-                yield list(map(escaped, rows.references))
+                yield list(rows.references)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete entries."""
@@ -226,7 +269,7 @@ class PostgresTable:
         )
         last = b""
         while rows := self._rows("list", query_sql, [last]):
-            yield from (unescaped(row[1]) for row in rows)
+            yield from (row[1] for row in rows)
             last = bytes(rows[-1][0])
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
@@ -238,18 +281,8 @@ class PostgresTable:
         ).format(self.name)
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
-            for name, kind, tags, date, score, source, post, visual in self._rows(
-                "read", query_sql, [list(map(key, batch))]
-            ):
-                found[unescaped(name)] = Payload(
-                    kind=unescaped(kind),
-                    tags=tuple(map(unescaped, tags)),
-                    date=None if date is None else unescaped(date),
-                    score=score,
-                    source=unescaped(source),
-                    post=unescaped(post),
-                    visual=unescaped(visual),
-                )
+            for name, kind, tags, *rest in self._rows("read", query_sql, [list(map(key, batch))]):
+                found[name] = Payload(kind, tuple(tags), *rest)
         return found
 
     def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
@@ -268,9 +301,7 @@ class PostgresTable:
         for batch in batches(dict.fromkeys(ids), BATCH):
             for name, vectors, levels, references in self._rows("read", query_sql, [list(map(key, batch))]):
                 rows = floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
-                found[unescaped(name)] = Vectors(
-                    rows, np.frombuffer(levels, np.int8), tuple(map(unescaped, references))
-                )
+                found[name] = Vectors(rows, np.frombuffer(levels, np.int8), tuple(references))
         return found
 
     def nearest(
@@ -331,7 +362,7 @@ class PostgresTable:
         def work(connection: Connection) -> list[tuple[str, float]]:
             if graphed is not None:
                 self._look_closely(connection, limit)
-            return [(unescaped(row[0]), row[1]) for row in connection.execute(query_sql, values)]
+            return [(row[0], row[1]) for row in connection.execute(query_sql, values)]
 
         found = self._connections.read(f"search {self.of}", work)
         return sorted(found, key=lambda each: -each[1])
@@ -349,54 +380,13 @@ class PostgresTable:
         scores = np.empty(0, np.float32)
         for some, vectors, starts in _scanned(connection, query_sql, values, query.shape[1]):
             names += some
-            scores = np.concatenate([scores, maxsim(query, vectors, starts) * len(query)])
+            best = np.maximum.reduceat(similarities(query, vectors), starts, axis=1)
+            scores = np.concatenate([scores, best.sum(axis=0)])
             if len(scores) > 4 * limit + BATCH:
                 names, scores = _best(names, scores, limit)
         names, scores = _best(names, scores, limit)
         order = np.argsort(-scores, kind="stable")
-        return [(unescaped(names[row]), float(scores[row])) for row in order.tolist()]
-
-    def nearest_rows(
-        self, query: FloatArray, field: Field, k: int, where: Filter | None
-    ) -> list[list[ScoredRow]]:
-        """Return for each row of a query the exact k nearest rows of a field of many rows, and those that tie with the last."""
-        from psycopg import sql
-
-        conditions, values = conditions_of(where)
-        query_sql = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
-            sql.Identifier(f"v_{field.name}"), self.name, sql.SQL(" AND ").join([*conditions, having(field)])
-        )
-
-        def work(connection: Connection) -> tuple[list[str], list[int], list[tuple[IntArray, FloatArray]]]:
-            best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
-            names: list[str] = []
-            firsts: list[int] = []
-            base = 0
-            for some, vectors, starts in _scanned(connection, query_sql, values, field.size):
-                best.add(base + np.arange(len(vectors)), products(vectors, columns))
-                names += some
-                firsts += (base + starts).tolist()
-                base += len(vectors)
-            return names, firsts, best.found()
-
-        names, firsts, found = self._connections.read(f"search {self.of}", work)
-        first = np.array(firsts, np.int64)
-        places = [np.searchsorted(first, numbers, side="right") - 1 for numbers, _ in found]
-        wanted = {unescaped(names[place]) for own in places for place in own.tolist()}
-        known = self.fetch(sorted(wanted), field)
-        return [
-            [
-                ScoredRow(name, row, known[name].references[row], score)
-                for name, row, score in zip(
-                    (unescaped(names[place]) for place in own.tolist()),
-                    (numbers - first[own]).tolist(),
-                    scores.tolist(),
-                    strict=True,
-                )
-                if name in known
-            ]
-            for own, (numbers, scores) in zip(places, found, strict=True)
-        ]
+        return [(names[row], float(scores[row])) for row in order.tolist()]
 
     def _look_closely(self, connection: Connection, limit: int) -> None:
         """Set the width of graph searches until the transaction ends."""
@@ -436,19 +426,3 @@ def _best(names: list[str], scores: FloatArray, limit: int) -> tuple[list[str], 
         return names, scores
     chosen = np.argpartition(scores, -limit)[-limit:]
     return [names[row] for row in chosen.tolist()], scores[chosen]
-
-
-class PostgresField(NearestField):
-    """Those entries of a table that have vectors in a field; see `FieldReader`."""
-
-    def __init__(self, field: Field, table: PostgresTable) -> None:
-        super().__init__(field, table)
-        self._table = table
-
-    def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[list[ScoredRow]]:
-        """Return for each row of the query the k nearest rows."""
-        if not self.field.many:
-            return super().search_rows(vectors, k, where)
-        query = unit_query(vectors, self.field.size)
-        found = self._table.nearest_rows(query, self.field, check_k(k), where)
-        return [best_rows(rows, k) for rows in found]

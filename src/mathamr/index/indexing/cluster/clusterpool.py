@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.version import __version__
 from mathamr.core.workers import Lost, Pool, WorkerPool, WorkLimits, processors
@@ -83,16 +82,36 @@ def answer(work: WorkSpec, *requests: Any) -> tuple[Any, float, str]:
         raise MathAMRError(f"{node}: {error}") from error
 
 
-class RayCluster(Closing):
-    """A connection to Ray; a context manager."""
+class ClusterPool(BuildPool):
+    """Workers on many machines that encode; this machine reads. Requests carry everything that workers need, for they share no files."""
 
-    def __init__(self, address: str, *, workers: int | None = None, gpus: bool = False) -> None:
-        self.counts = ClusterCounts()
-        self._ray = _connected(address, workers)
+    is_here = False
+
+    def __init__(self, options: ClusterOptions) -> None:
+        super().__init__(processors())
+        self._uses_gpus = chosen_backend(options.device) == FLOAT
+        self.device = "cuda" if self._uses_gpus else "cpu"
+        self.cluster_counts = self.counts = ClusterCounts()
+        self._workers = options.workers
+        self._ray = _connected(options.address, options.workers)
         # Ray prints the errors of the cluster to standard output, which belongs to the results of our commands.
         self._redirection = ExitStack()
         self._redirection.enter_context(redirect_stdout(sys.stderr))
-        self._workers, self._uses_gpus = workers, gpus
+
+    @property
+    def is_alone(self) -> bool:
+        """False: the cluster does the work."""
+        return False
+
+    def workers_for(
+        self, factory: str, arguments: Sequence[Any] = (), *, allowance: WorkLimits | None = None
+    ) -> Pool:
+        """Return a pool for one kind of work on the cluster."""
+        if self.device != "cpu" and allowance is not None:
+            # A GPU's memory is mapped into the address space, so a limit on addresses cannot be used.
+            allowance = WorkLimits(allowance.timeout, allowance.processor)
+        work = WorkSpec(factory=factory, arguments=tuple(map(_portable, arguments)), allowance=allowance)
+        return _WorkPool(self, work)
 
     @property
     def wanted(self) -> int:
@@ -103,10 +122,10 @@ class RayCluster(Closing):
         """Return the identity of the work from the first machine that is ready."""
         return self._taken(self._ask(work), PATIENCE)
 
-    def map(self, work: WorkSpec, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+    def answers(self, work: WorkSpec, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests, which are read a bounded number ahead.
 
-        Another `map` may run between two answers.
+        Other requests may be asked between two answers.
         """
         stream = iter(requests)
         pending: deque[tuple[Any, Any]] = deque()
@@ -167,54 +186,22 @@ class RayCluster(Closing):
 
     def close(self) -> None:
         """End our workers and the connection; a cluster that others started goes on."""
+        super().close()
         self._ray.shutdown()
         self._redirection.close()
-
-
-class ClusterPool(BuildPool):
-    """Workers on many machines that encode; this machine reads. Requests carry everything that workers need, for they share no files."""
-
-    is_here = False
-
-    def __init__(self, options: ClusterOptions) -> None:
-        super().__init__(processors())
-        uses_gpus = chosen_backend(options.device) == FLOAT
-        self.device = "cuda" if uses_gpus else "cpu"
-        self.cluster = RayCluster(options.address, workers=options.workers, gpus=uses_gpus)
-        self.cluster_counts = self.cluster.counts
-
-    @property
-    def is_alone(self) -> bool:
-        """False: the cluster does the work."""
-        return False
-
-    def workers_for(
-        self, factory: str, arguments: Sequence[Any] = (), *, allowance: WorkLimits | None = None
-    ) -> Pool:
-        """Return a pool for one kind of work on the cluster."""
-        if self.device != "cpu" and allowance is not None:
-            # A GPU's memory is mapped into the address space, so a limit on addresses cannot be used.
-            allowance = WorkLimits(allowance.timeout, allowance.processor)
-        work = WorkSpec(factory=factory, arguments=tuple(map(_portable, arguments)), allowance=allowance)
-        return _WorkPool(self.cluster, work)
-
-    def close(self) -> None:
-        """End the workers and disconnect from the cluster."""
-        super().close()
-        self.cluster.close()
 
 
 class _WorkPool:
     """One kind of work, done by the workers of a cluster."""
 
-    def __init__(self, cluster: RayCluster, work: WorkSpec) -> None:
+    def __init__(self, cluster: ClusterPool, work: WorkSpec) -> None:
         self._cluster = cluster
         self.identity = cluster.identity(work)
         self._work = replace(work, identity=self.identity)
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests."""
-        return self._cluster.map(self._work, requests)
+        return self._cluster.answers(self._work, requests)
 
     def close(self) -> None:
         """Nothing to do: the workers stay for the next work."""
