@@ -235,6 +235,21 @@ async def test_a_client_with_slow_work_cannot_hold_the_reserved_thread(queues: Q
     assert order == ["quick"] * 20
 
 
+async def test_a_free_thread_goes_first_to_a_client_of_whom_nothing_runs(queues: Queues) -> None:
+    queue, held, other = queues(workers=2, waiting=10), Block(), Block()
+    order: list[str] = []
+    CLIENT.set("holder")
+    holding = await started(queue, held)
+    CLIENT.set("other")
+    ending = await started(queue, other)
+    jobs = [*await submitted(queue, "holder", order, 1), *await submitted(queue, "idle", order, 1)]
+    other.go.set()
+    await asyncio.gather(ending, *jobs)
+    assert order == ["idle", "holder"], "the holder asked first and has a thread already"
+    held.go.set()
+    await holding
+
+
 async def test_quick_clients_are_not_refused_because_another_is_slow(queues: Queues) -> None:
     queue, block = queues(waiting=100, reserve=1), Block()
     queue._mean_seconds["slow"], queue._mean_seconds["quick"] = 30.0, 0.01
