@@ -10,7 +10,6 @@ import pytest
 
 from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.index.scored import Scored
 from mathamr.search.searcher import Index
 
 pandas = pytest.importorskip("pandas")
@@ -46,9 +45,9 @@ def test_reranking_keeps_the_documents_of_bm25_and_scores_them_by_the_index(inde
             Candidate(qid, text, (), text) for qid, text in queries[["qid", "query"]].itertuples(index=False)
         ]
         rows = [
-            {"qid": query.id, "query": query.text, "docno": hit.id, "score": hit.score, "rank": rank}
+            {"qid": query.id, "query": query.text, "docno": docno, "score": score, "rank": rank}
             for query, hits in zip(asked, ranked.rank(asked, 20), strict=True)
-            for rank, hit in enumerate([*hits, Scored("unknown", 0.0)])
+            for rank, (docno, score) in enumerate([*hits, ("unknown", 0.0)])
         ]
         return pandas.DataFrame(rows)
 
