@@ -70,7 +70,6 @@ class WorkQueue:
 
     def __init__(self, name: str, workers: int, waiting: int, reserve: int = 0) -> None:
         self.name, self.workers, self.waiting, self.reserve = name, workers, waiting, reserve
-        self.refused = self.timed_out = 0
         self._threads = ThreadPoolExecutor(workers + reserve, thread_name_prefix=f"mathamr-{name}")
         self._queues: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._running: Counter[str] = Counter()
@@ -120,7 +119,6 @@ class WorkQueue:
             done.cancel()
             raise
         if not done.done():
-            self.timed_out += 1
             job.cancellation.cancel()
             raise ApiError("timeout", f"this took longer than {seconds:g} seconds; ask for less at once")
         result: T = done.result()
@@ -179,7 +177,6 @@ class WorkQueue:
         return longest.pop()
 
     def _refusal(self) -> ApiError:
-        self.refused += 1
         return busy(self._mean_of_all() * self.taken / self.workers)
 
     def _withdraw(self, job: _Job) -> bool:

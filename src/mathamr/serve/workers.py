@@ -35,8 +35,8 @@ def worker_count(requested: int | None, *, writes: bool) -> int:
 
 
 @contextmanager
-def workers(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], None]]:
-    """Fork `count` processes that call `run` with their number, from 1; yields a function that stops them.
+def workers(count: int, run: Callable[[int], None]) -> Iterator[None]:
+    """Fork `count` processes that call `run` with their number, from 1.
 
     They end with this process, however it ends. Call it before any thread is started.
     """
@@ -49,17 +49,13 @@ def workers(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], Non
             _run_child(alive, partial(run, number))
         children.append(child)
     os.close(alive)
-
-    def stop() -> None:
+    try:
+        yield
+    finally:
+        os.close(held)
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
-
-    try:
-        yield stop
-    finally:
-        os.close(held)
-        stop()
         for child in children:
             with suppress(ChildProcessError):
                 os.waitpid(child, 0)
