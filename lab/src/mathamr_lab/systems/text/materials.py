@@ -376,13 +376,6 @@ def _variants(given: Iterable[tuple[int, list[Pieces]]]) -> Variants:
     )
 
 
-def cut_posts(posts: Iterable[Post], pieces: WordPieces, most: int) -> Iterator[Pieces]:
-    """Return the first pieces of posts, with the spans of their formulas, sentences and complete text."""
-    for chunk in batches(posts, 256):
-        wordings = [wording_alone(post)[0] for post in chunk]
-        yield from (found.cut(most) for found in pieces.cut(wordings))
-
-
 def _share(name: str, salt: str) -> float:
     """Return a fixed number from 0 to 1 for a name."""
     return zlib.crc32(f"{salt}:{name}".encode()) / 2**32
