@@ -113,7 +113,9 @@ class FactorReader:
     def _function(self, head: Node) -> Node:
         """Read a named function with its scripts and its argument: a group, or what follows up to the next function."""
         reading = self._reading
-        name, powers, below = head, [], []
+        name = head
+        powers: list[Node] = []
+        below: list[Node] = []
         for script in self._scripts():
             (powers if script.role.endswith("SUPERSCRIPT") else below).append(
                 reading.node(script.children[0])
