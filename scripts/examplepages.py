@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -45,10 +46,12 @@ def _shown(output: Any) -> str:
     if output.output_type == "stream":
         return _text(output.text) if output.name == "stdout" else ""
     data = output.get("data", {})
-    for kind in ("text/html", "image/svg+xml"):
-        if kind in data:
-            lines = (line for line in data[kind].splitlines() if line.strip())
-            return '<div style="overflow-x:auto">' + "\n".join(lines) + "</div>"
+    if "image/svg+xml" in data:  # a file of its own: its styles must not reach other pictures of the page
+        encoded = b64encode(data["image/svg+xml"].encode()).decode()
+        return f'<img style="max-width:100%" src="data:image/svg+xml;base64,{encoded}" alt="">'
+    if "text/html" in data:
+        lines = (line for line in data["text/html"].splitlines() if line.strip())
+        return '<div style="overflow-x:auto">' + "\n".join(lines) + "</div>"
     return _text(data["text/plain"]) if "text/plain" in data else ""
 
 
