@@ -13,8 +13,8 @@ _GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
 """An argument in braces, in which others may stand."""
 _DIAGRAM = re.compile(
     rf"""
-    \\begin\s*\{{tikzcd\}}\s*(?:\[[^\]]*\])? (?P<tikz>.*?) \\end\s*\{{tikzcd\}}
-    | \\begin\s*\{{CD\}} (?P<cd>.*?) \\end\s*\{{CD\}}
+    \\begin\s*\{{tikzcd\}}\s*(?:\[[^\[\]]*\])? (?P<tikz>(?:(?!\\begin\s*\{{tikzcd).)*?) \\end\s*\{{tikzcd\}}
+    | \\begin\s*\{{CD\}} (?P<cd>(?:(?!\\begin\s*\{{CD).)*?) \\end\s*\{{CD\}}
     | \\xymatrix\s*
         (?:@[!A-Z0-9=<>.+\-a-z]*(?:\{{[^{{}}]*\}})?\s*)*          # options: @C=3pc, @!R{{…}}
         \{{(?P<xy>(?:[^{{}}]|\{{(?:[^{{}}]|{_GROUP})*\}})*)\}}
@@ -35,7 +35,7 @@ _TIKZ_ARROW = re.compile(
 _XY_LABEL = rf"[\^_|]\s*-?\s*(?:{_GROUP}|\\[A-Za-z]+|\S)"
 _XY_ARROW = re.compile(rf"\\ar\s*(?P<style>(?:@[^\[]*?)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:{_XY_LABEL})*)")
 _LABEL = re.compile(r"[\^_|]\s*-?\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|\S)")
-_CD_LABEL = r"((?:\{[^{}]*\}|(?!\1)[^{}])*)"
+_CD_LABEL = rf"((?:{_GROUP}|(?!\1)[^{{}}])*)"
 _CD_ARROW = re.compile(rf"@(?:([<>VA]){_CD_LABEL}\1{_CD_LABEL}\1|([=|.]))")
 _CD_SIGNS = {
     ">": r"\xrightarrow[%s]{%s}", "<": r"\xleftarrow[%s]{%s}", "V": r"{\scriptstyle %s}\downarrow{\scriptstyle %s}",
