@@ -18,7 +18,6 @@ from mathamr.core.workers import WorkLimits
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
-from mathamr.serve import pagefiles
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.routes import search as search_routes
@@ -98,13 +97,10 @@ def test_while_a_write_makes_graphs_and_vectors_searches_are_answered(
     assert fetched(site, "/v1/posts/fresh") == 200
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "path"), [(pagefiles, "_etag", "/base.css"), (FastAPI, "openapi", "/v1/openapi.json")]
-)
-def test_while_the_disk_or_the_description_of_the_api_keeps_one_waiting_others_are_answered(
-    site: Site, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, path: str
+def test_while_the_description_of_the_api_keeps_one_waiting_others_are_answered(
+    site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held(monkeypatch, owner, name, lambda: fetched(site, path)):
+    with held(monkeypatch, FastAPI, "openapi", lambda: fetched(site, "/v1/openapi.json")):
         for other in ("/v1/health", "/v1/render?latex=x", "/v1/search?q=prime&strategy=lexical"):
             assert fetched(site, other) == 200, other
 
