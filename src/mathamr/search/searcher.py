@@ -342,8 +342,6 @@ class Index(Closing):
     ) -> Sequence[Scored]:
         """Score given posts or visual classes by a strategy, best first; ids that the index lacks are left out."""
         _, ranking = self.ranking(task, strategy)
-        if any(True for _ in fields_of(ranking)):
-            _ = self.archive.engine  # raises if the vectors are incomplete
         context, _ = self._context(query, task, StageTimer())
         return self._ranker(context, task).score(ranking, ids)
 
