@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from mathamr.core.errors import MathAMRError
@@ -39,10 +41,19 @@ def test_who_asks_for_nothing_behind_the_last_answer_may_ask_again() -> None:
         assert list(pool.map([3])) == [(3, 6)]
 
 
-def test_answers_that_nobody_waits_for_are_not_made_to_their_end() -> None:
+def test_answers_that_nobody_waits_for_are_not_made_to_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_asked, ask = threading.Event(), _Worker.ask
+
+    def tell(self: _Worker, request: object) -> object:
+        if request == "sleep":
+            is_asked.set()
+        return ask(self, request)
+
+    monkeypatch.setattr(_Worker, "ask", tell)
     with WorkerPool(FACTORY, ["hi"], workers=1) as pool:
         answers = pool.map([1, "sleep"])
         next(answers)
+        assert is_asked.wait(60)
         answers.close()
         assert pool.closed
 
