@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -119,7 +120,8 @@ class Service:
             queue.close()
 
     def _at_one_revision(self, work: Callable[[], T]) -> T:
-        with self.archive.reading():
+        with ExitStack() as stack:
+            of_index(lambda: stack.enter_context(self.archive.reading()))
             return work()
 
 
