@@ -48,6 +48,8 @@ def test_formulas_are_read_as_published_and_as_a_mathematician_does(row: GoldRow
         ("sinxcosx", "times(sin(x), cos(x))"),
         ("xsin", "times(x, s, i, n)"),
         ("y''", "derivative(y, 2)"),
+        (r"\frac{d^2y}{dx^2}", "diff(y, bvar(x, 2))"),
+        (r"\frac{\partial}{\partial x}u", "partialdiff(u, bvar(x))"),
     ],
 )
 def test_what_lexical_search_relies_on(latex: str, expected: str) -> None:

@@ -8,6 +8,7 @@ from mathamr.formulas.latex.assembly import script_operator
 from mathamr.formulas.latex.node import ABSENT, APPLY, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.items import (
     NAMED,
+    PARTIAL,
     Group,
     Item,
     find_item,
@@ -97,6 +98,16 @@ class FactorReader:
         self._i += 1
         base = self._fence(item) if isinstance(item, Group) else self._reading.node(item)
         node = self._scripted(item, base, self._scripts())
+        if (
+            node.kind == APPLY
+            and len(node.children) > 2
+            and node.children[1] is ABSENT
+            and self._next() is not None
+            and node.children[0].meaning in ("differential", PARTIAL)
+        ):  # the function follows
+            rest = self._reading.product(self._items[self._i :])
+            self._i = len(self._items)
+            return apply(node.children[0], rest, *node.children[2:])
         group = self._next()
         if (
             isinstance(item, Node)

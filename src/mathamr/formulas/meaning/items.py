@@ -17,6 +17,7 @@ _SPELLED = re.compile(
 )
 """Functions whose backslash is often forgotten."""
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
+PARTIAL = "partial-differential"
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 RELATIONS = frozenset(["RELOP", "ARROW", "METARELOP", "VERTBAR", "MIDDLE"])
 PUNCTUATION = frozenset(["PUNCT", "PERIOD"])
@@ -92,6 +93,13 @@ def is_middle(item: Item) -> bool:
 def is_colon(item: Item) -> bool:
     """Return True for a colon."""
     return is_sign(item, "colon", ":")
+
+
+def is_differential(item: Item, *, partial: bool) -> bool:
+    """Return True for the `d` or `∂` of a differential."""
+    if partial:
+        return is_sign(item, PARTIAL)
+    return isinstance(item, Node) and item.text == "d" and item.role in ("UNKNOWN", "ID", "DIFFOP")
 
 
 def find_item(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0) -> int:

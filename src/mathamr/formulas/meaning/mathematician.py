@@ -1,6 +1,6 @@
 """`Mathematician`: what a formula means, read from the same nodes as the published trees.
 
-The published operator trees group a formula as LaTeXML does. This reading knows application (`f(x)`), big operators with the
+The published operator trees group a formula as LaTeXML does. This reading knows application (`f(x)`), derivatives, big operators with the
 variables that they bind, and products without their grouping; lexical search takes its terms from it. Precedence falls from lists and
 relations over sums and products to `FactorReader`.
 """
@@ -36,10 +36,13 @@ from mathamr.formulas.latex.node import (
 )
 from mathamr.formulas.meaning.factors import FactorReader
 from mathamr.formulas.meaning.items import (
+    PARTIAL,
     PUNCTUATION,
     RELATIONS,
+    Group,
     Item,
     find_item,
+    is_differential,
     is_letter,
     is_middle,
     is_relation,
@@ -58,7 +61,7 @@ from mathamr.formulas.meaning.reading import (
     separate,
 )
 
-VERSION = 4
+VERSION = 5
 """The version of this reading; when it rises, the next `mathamr index` makes the terms of formulas anew."""
 _ARROWS = ("→", "⟶", "↑", "↗", "↓", "↘")
 _SYMBOLS = frozenset(["UNKNOWN", "NUMBER"])
@@ -90,10 +93,35 @@ class Mathematician(Reading):
         head, *operands = node.children
         if node.meaning or node.role == "ID" or not operands:
             return node
+        if head.role == "FRACOP" and head.meaning == "divide":
+            found = self._derivative(self.items(operands[0]), self.items(operands[1]))
+            if found is not None:
+                return found
         made = node.with_role(node.role)
         made.source = ()
         made.children = (head, *(self.node(operand) for operand in operands if operand.kind != HINT))
         return made
+
+    def _derivative(self, above: Sequence[Item], below: Sequence[Item]) -> Node | None:
+        """Return the derivative that a fraction writes, or None; one without its function has an absent operand."""
+        partial = bool(above) and is_differential(above[0], partial=True)
+        if not above or not below or not is_differential(above[0], partial=partial):
+            return None
+        variables: list[Node] = []
+        place = 0
+        while place < len(below):
+            is_same = is_differential(below[place], partial=partial)
+            if not is_same or place + 1 >= len(below) or isinstance(below[place + 1], Group):
+                return None
+            end = scripts_end(below, place + 2)
+            order = [each for each in below[place + 2 : end] if item_role(each).endswith("SUPERSCRIPT")]
+            plain = [each for each in below[place + 1 : end] if each not in order]
+            orders = [self.node(each.children[0]) for each in order if isinstance(each, Node)]
+            variables.append(make_qualifier("bvar", self.product(plain), *orders))
+            place = end
+        rest = above[scripts_end(above, 1) :]
+        function = self.product(rest) if rest else ABSENT
+        return apply_named(PARTIAL if partial else "differential", function, *variables)
 
     # -- lists and relations
 
