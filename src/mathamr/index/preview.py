@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -218,10 +219,11 @@ def _numbers_of(read: Passage, formulas: Sequence[Formula], listed: int) -> Prev
     known = {each.id: number for number, each in enumerate(formulas)}
     tokens = [token_numbers(each.latex) for each in formulas]
     stems = [stem_numbers(each.text) for each in read.sentences]
+    lengths = [formula_length(each.latex) for each in formulas]
     rows = []
     for each, own in zip(read.sentences, stems, strict=True):
         grown = sum(
-            formula_length(formulas[known[place.formula]].latex) - len(place.name)
+            lengths[known[place.formula]] - len(place.name)
             for place in each.placeholders
             if known[place.formula] < listed
         )
@@ -241,19 +243,17 @@ def _numbers_of(read: Passage, formulas: Sequence[Formula], listed: int) -> Prev
     return PreviewNumbers(
         _array(rows),
         _array(
-            [
-                FormulaNumbers(len(each.id), len(each.latex), display, len(own))
-                for each, display, own in zip(formulas, displays, tokens, strict=True)
-            ]
+            FormulaNumbers(len(each.id), len(each.latex), display, len(own))
+            for each, display, own in zip(formulas, displays, tokens, strict=True)
         ),
-        _array([(known[place.formula], place.start, place.end) for place in read.placeholders]),
-        _array([number for own in stems for number in own]),
-        _array([number for own in tokens for number in own]),
+        _array((known[place.formula], place.start, place.end) for place in read.placeholders),
+        _array(stems),
+        _array(tokens),
     )
 
 
-def _array(numbers: Sequence[int] | Sequence[tuple[int, ...]]) -> Int32Array:
-    return np.array(numbers, np.int32)
+def _array(rows: Iterable[Sequence[int]]) -> Int32Array:
+    return np.frombuffer(array("i", [*chain.from_iterable(rows)]), np.int32)
 
 
 def formula_length(latex: str) -> int:

@@ -18,10 +18,10 @@ from typing import Literal, NamedTuple
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, stems, words
 from mathamr.posts.passage import PLACEHOLDER
-from mathamr.search.commonwords import general_words
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import NAMED, Match
 from mathamr.search.library import PROFILE
+from mathamr.search.namequery import general_words
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
 

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, islice, zip_longest
 from typing import Protocol
 
@@ -26,9 +27,9 @@ from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Markup, Post
-from mathamr.search.commonwords import general_words
 from mathamr.search.fusion import rank_by_score
 from mathamr.search.query import Query
+from mathamr.systems.models import boxed, boxed_folder
 
 MOST_WORDS = 5
 """A query with more words is more than a name."""
@@ -328,6 +329,22 @@ def _name_words(query: Query) -> tuple[str, ...]:
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found
+
+
+@cache
+def general_words() -> frozenset[str]:
+    """Return the words that are one piece to a text encoder in the box; empty if no encoder is.
+
+    >>> "naples" in general_words(), "lemam" in general_words()
+    (True, False)
+    """
+    for name in boxed():
+        folder = boxed_folder(name)
+        path = folder / "text" / "wordpieces.txt" if folder is not None else None
+        if path is not None and path.is_file():
+            pieces = path.read_text(encoding="utf-8").splitlines()
+            return frozenset(piece for piece in pieces if piece.isalpha() and len(piece) > 2)
+    return frozenset()
 
 
 def _corrected(word: str, lexicon: LexicalPart, posts: NamedPosts) -> str | None:

@@ -126,7 +126,7 @@ class Ranker(ABC):
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
         """Return the results of a ranking, best first; `name` labels the evidence of a ranking without components."""
-        found = self._found(ranking, options)
+        found = self.find(ranking, options)
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
         with self.context.timer("rank"):
@@ -193,26 +193,27 @@ class Ranker(ABC):
                 with self.context.timer("search"):
                     return FoundHits(self._totalled(ranking, self._field_scores(name, ids, name)))
 
-    def _found(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
+    def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
+        """Find results by a ranking, best first, as the entries that the leaves score."""
         self._check_suited(ranking)
         match ranking:
             case Rerank():
                 return self._reranked(ranking, options)
             case Unhub(first=first) | Inherit(first=first) if self.context.query.kind not in ranking.kinds:
-                return self._found(first, options)
+                return self.find(first, options)
             case Unhub(first=first, pool=pool):
                 deep = replace(options, depth=max(pool, options.depth))
-                return self._unhubbed(ranking, self._found(first, deep))
+                return self._unhubbed(ranking, self.find(first, deep))
             case Fuse():
                 ranking = ranking.suited(self.context.query.kind)
                 return self._fused_found(ranking, options)
             case Promote(inner):
-                found = self._found(inner, options)
+                found = self.find(inner, options)
                 with self.context.timer("rank"):
                     return self._promoted(ranking, found)
             case Inherit(first=first, pool=pool):
                 deep = replace(options, depth=max(pool, options.depth))
-                return self._inherited(ranking, self._found(first, deep))
+                return self._inherited(ranking, self.find(first, deep))
             case BestFormula():
                 return FoundHits(self._by_formulas(ranking, options))
             case Lexical():
@@ -239,7 +240,7 @@ class Ranker(ABC):
             for part in ranking.asked
             if approximates and (found := self._approximate_hits(part.ranking, deep))
         }
-        hits = [approximate.get(part.name) or self._found(part.ranking, deep).hits for part in ranking.asked]
+        hits = [approximate.get(part.name) or self.find(part.ranking, deep).hits for part in ranking.asked]
         with self.context.timer("rank"):
             parts = JoinedRankings.of(hits)
             contenders = _fused(ranking, parts, exactly) if approximate else []
@@ -283,7 +284,7 @@ class Ranker(ABC):
     def _reranked(self, ranking: Rerank, options: SearchOptions) -> FoundHits:
         pool = ranking.pool or max(options.pool, options.depth)
         deep = replace(options, depth=max(pool, options.depth) if ranking.keeps_rest else pool)
-        first = self._found(ranking.first, deep)
+        first = self.find(ranking.first, deep)
         pooled = [hit.id for hit in first.hits[:pool]]
         again = self._scored(ranking.then, pooled) if pooled else FoundHits([])
         if not ranking.keeps_rest:
@@ -327,10 +328,6 @@ class Ranker(ABC):
             if len(rows)
         ]
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
-
-    def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
-        """Find results by a ranking, best first, as the entries that the leaves score."""
-        return self._found(ranking, options)
 
     def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
         """Find the best results by their formulas."""
