@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 class MathAMRError(Exception):
     """An error that the user can act on: its text says what is wrong, where, and what to do."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what another process makes the error of: its text and fields, whatever its class takes."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class UnknownNameError(MathAMRError):
