@@ -20,6 +20,7 @@ import numpy as np
 
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.integrity import file_hash
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run, write_run
@@ -41,7 +42,7 @@ from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.training import train_system
 from mathamr_lab.experiments.trialplan import TrialPlan, judged, sets_by_task
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
-from mathamr_lab.systems.mathamr.judgedlines import JudgedPair, write_pairs
+from mathamr_lab.systems.mathamr.judgedlines import JudgedPair, read_pairs, write_pairs
 from mathamr_lab.systems.mathamr.recipe import STAGES
 
 FOLDS, FIRST_YEAR = "folds", "first-year"
@@ -169,7 +170,7 @@ class ContextPlan(TrialPlan):
             "posts": setting.collection.digest,
             "topics": [test.digest for test in setting.collection.tests],
             "parser": [setting.parser, setting.parser_model],
-            "runs": [path.read_text(encoding="utf-8") for path in setting.runs],
+            "runs": [file_hash(path) for path in setting.runs],
         }
         folder = setting.out / "contexts" / ("reranked" if self.experiment.reranking else "judged")
         work = partial(self._prepare, folder)
@@ -217,7 +218,10 @@ class ContextPlan(TrialPlan):
             for number, (learned, _) in enumerate(self._materials.splits(self.topics), 1):
                 own = folder / f"model-{number}"
                 own.mkdir(parents=True, exist_ok=True)
-                write_pairs(self._materials.pairs(row.part, learned), own / LINES)
+                pairs = self._materials.pairs(row.part, learned)
+                # A file that is written again would begin a stopped training from its start.
+                if not (own / LINES).exists() or read_pairs(own / LINES) != pairs:
+                    write_pairs(pairs, own / LINES)
                 sources = TrainingSources(path=own / LINES, base=base)
                 made = train_system(self.system, sources, model.settings, own, self.setting.device)
                 stages |= {f"{number}, {name}": each for name, each in made["stages"].items()}

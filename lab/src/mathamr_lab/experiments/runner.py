@@ -43,7 +43,7 @@ def _do(stages: ExperimentStages) -> None:
         if stage.mark() is not None:
             continue
         place = f"{places[stage.mark_path]} {stage.name}"
-        if stage.kind not in ("run", "evaluate"):
+        if stage.kind != "run":
             _say(f"{place} …")
         began = time.monotonic()
         stage.do()

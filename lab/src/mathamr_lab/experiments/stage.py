@@ -13,8 +13,8 @@ from typing import Any, Literal
 from mathamr.core.errors import MathAMRError
 
 FORMAT = 1
-StageKind = Literal["graphs", "prepare", "train", "index", "fit", "run", "evaluate"]
-"""``graphs`` and ``prepare`` come first. ``train`` runs in a process of its own, ``fit`` in this one."""
+StageKind = Literal["graphs", "prepare", "train", "index", "run"]
+"""``graphs`` and ``prepare`` come first. ``train`` runs in a process of its own."""
 PREPARING: tuple[StageKind, ...] = ("graphs", "prepare")
 Figures = dict[str, Any]
 
