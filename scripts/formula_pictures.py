@@ -85,7 +85,6 @@ FORMULAS = {
         r"\begin{gathered}a=b\\x+y+z=1\end{gathered}",
         r"\begin{alignedat}{2}x+&y&&=1\\10x-&2y&&=20\end{alignedat}",
         r"\bigl(\begin{smallmatrix}a&b\\c&d\end{smallmatrix}\bigr)",
-        r"\begin{CD}A @>f>> B\\@VgVV @VVhV\\C @>>k> D\end{CD}",
         r"x+y=1\tag{3.1}",
         r"a=b\\c=d+e",
         r"\begin{align}a&=b&c&=d\\aa&=bb&cc&=dd\end{align}",
