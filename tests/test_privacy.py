@@ -97,7 +97,7 @@ def test_indexing_and_searching_keep_to_themselves(trace: Trace) -> None:
     trace.mathamr("index", "notes", "--out", "index", "--workers", "2")
     assert "basel" in trace.mathamr("search", "index", "value of $\\sum \\frac{1}{n^2}$", "--json")
     trace.mathamr("explain", "index", "infinitely many primes", "prime.md")
-    trace.mathamr("index", "notes", "--out", "index", "--check")
+    trace.mathamr("index", "--out", "index", "--check")
     trace.mathamr("backup", "index", "index.tar")
     trace.mathamr("restore", "index.tar", "again")
     trace.mathamr("doctor")
