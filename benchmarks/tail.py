@@ -3,7 +3,8 @@
 Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
 `MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each cell lasts `MATHAMR_BENCH_SECONDS` (20)
 seconds, so on a machine that others use too only the ratios within a pair count; `MATHAMR_BENCH_CONNECTIONS` names other numbers,
-`MATHAMR_BENCH_MODEL` a model that both revisions have, if their default is not the same, `MATHAMR_BENCH_BESIDE` what else the server does.
+`MATHAMR_BENCH_MODEL` a model that both revisions have, if their default is not the same, `MATHAMR_BENCH_BESIDE` what else the server does
+(without `writer` it has no key for writing, so that it is one process for each processor, as users have it).
 The attacker has another address and sends queries that take as much of a processor as we know how, on six connections.
 """
 
@@ -21,7 +22,7 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks._revision import ROOT, old_sources
-from benchmarks.serve import Client, Outcome, Server, load, queries, write
+from benchmarks.serve import KEY, Client, Outcome, Server, load, queries, write
 from mathamr.sample import folder as sample_folder
 
 CONNECTIONS = tuple(map(int, os.environ.get("MATHAMR_BENCH_CONNECTIONS", "1 5 20 100").split()))
@@ -48,7 +49,7 @@ def run() -> None:
                     posts, out = str(sample_folder() / "Posts.xml"), str(Path(scratch) / name)
                     command = [sys.executable, "-m", "mathamr", "index", posts, "--out", out, *MODEL]
                     subprocess.run(command, env=environment, check=True, stdout=sys.stderr)
-                servers[name] = Server(Path(scratch) / name, environment=environment)
+                servers[name] = Server(Path(scratch) / name, KEY if "writer" in BESIDE else "", environment)
             texts = queries()
             for server in servers.values():
                 asyncio.run(load(server.port, 2, texts, connections=2))
