@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.indexing import analysis
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
 from mathamr.posts.rendering import drawing
@@ -16,7 +15,6 @@ from mathamr.posts.rendering import drawing
     [
         (terms._terms_of_latex, terms.formula_terms),
         (bags._bag_of_latex, bags.formula_bag),
-        (analysis._key_of_latex, lambda formula: analysis._visual_key(formula, ())),
         (drawing._remembered, lambda formula: drawing.draw_formula(formula, ())),
     ],
 )
