@@ -189,9 +189,8 @@ def pack_preview(post: Post, read: Passage) -> bytes:
     MathML, text and links are left out; numbered references of LaTeX are looked up in them when they are shown.
     """
     is_referring = post.markup == "latex" and any(link.label and link.number for link in post.links)
-    listed = post.formulas
-    if not listed and any(read.placeholders):
-        listed = formulas_of(post.id, post.title, post.body, post.markup)
+    is_listed = post.formulas or not any(read.placeholders)
+    listed = post.formulas if is_listed else formulas_of(post.id, post.title, post.body, post.markup)
     unlisted = {place.formula for place in read.placeholders}.difference(each.id for each in listed)
     formulas = [*listed, *(Formula(each, "") for each in sorted(unlisted))]
     shown = replace(post, formulas=()) if is_referring else replace(post, body="", formulas=(), links=())
