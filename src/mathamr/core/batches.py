@@ -28,7 +28,7 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 
 def portions(items: Iterable[T], most: int, size: Callable[[T], int], largest: int) -> Iterator[list[T]]:
-    """List of at most `most` items, whose sizes add up to at most `largest`; an item that is larger stands alone.
+    """Yield lists of at most `most` items whose sizes add up to at most `largest`; an item that is larger stands alone.
 
     >>> list(portions(["a", "b", "cde", "f", "g", "h"], 2, len, 3))
     [['a', 'b'], ['cde'], ['f', 'g'], ['h']]

@@ -100,7 +100,16 @@ class PreviewNumbers(NamedTuple):
             numbers[third:fourth],
             numbers[fourth:],
         )
+        found._check()
         return found, 4 * (len(sizes) + len(numbers))
+
+    def _check(self) -> None:
+        """Raise `ValueError` for numbers that do not fit together: an index may come from somebody else."""
+        counts = (*self.sentences[:, 6:8].sum(axis=0), self.formulas[:, 3].sum())
+        has_negative = min(self.sentences.min(initial=0), self.formulas[:, [0, 1, 3]].min(initial=0)) < 0
+        is_outside = ((self.places[:, 0] < 0) | (self.places[:, 0] >= len(self.formulas))).any()
+        if has_negative or is_outside or counts != (len(self.stems), len(self.places), len(self.tokens)):
+            raise ValueError("the numbers of a preview do not fit together")
 
 
 @dataclass(frozen=True, slots=True)

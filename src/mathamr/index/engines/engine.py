@@ -250,21 +250,10 @@ def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
     return {kind: own for kind, own in kinds if own}
 
 
-RETIRED = frozenset(
-    [
-        "first",
-        "planes",
-        "repetitions",
-        "projected",
-        "oversampling",
-        "pool",
-        "links",
-        "construction",
-        "memory",
-        "workers",
-    ]
-)
-"""Options that earlier versions had: of a first stage, and of Postgres's graphs."""
+_OF_FIRST_STAGES = ("first", "planes", "repetitions", "projected", "oversampling", "pool")
+_OF_POSTGRES = ("links", "construction", "memory", "workers")
+RETIRED = frozenset((*_OF_FIRST_STAGES, *_OF_POSTGRES))
+"""Options that earlier versions had."""
 
 
 @dataclass(frozen=True, slots=True)
