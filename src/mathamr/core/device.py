@@ -23,5 +23,7 @@ def chosen_device(name: str = "auto") -> torch.device:
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if not 0 <= (device.index or 0) < count:
             raise MathAMRError(f"there is no device {name!r} on this machine; use cpu or auto")
+        # cuDNN plans attention anew for every shape of a batch, which takes longer than the attention itself.
+        torch.backends.cuda.enable_cudnn_sdp(False)
         return torch.device("cuda", device.index if device.index is not None else torch.cuda.current_device())
     return device
