@@ -10,11 +10,7 @@ from mathamr.core.errors import MathAMRError
 def chosen_device(name: str = "auto") -> torch.device:
     """Return the device of that name; ``auto`` means the GPU if there is one."""
     if name == "auto":
-        return (
-            torch.device("cuda", torch.cuda.current_device())
-            if torch.cuda.is_available()
-            else torch.device("cpu")
-        )
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
     except RuntimeError as error:
