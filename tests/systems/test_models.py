@@ -15,9 +15,19 @@ from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.storage.plainfiles import LARGEST
+from mathamr.index.manifest import ModelRecord
+from mathamr.index.storage import recorded_model
 from mathamr.posts.post import Post
 from mathamr.systems import models
-from mathamr.systems.models import IN_MORE, boxed, checked_model, load_system, model_folder, part_of
+from mathamr.systems.models import (
+    IN_MORE,
+    WITHDRAWN,
+    boxed,
+    checked_model,
+    load_system,
+    model_folder,
+    part_of,
+)
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.torchfolder import save_text_encoder
@@ -172,6 +182,17 @@ def test_a_model_of_the_other_package_says_how_to_get_it(
             MissingExtraError, match=f"the model {name} is not installed.*pip install mathamr-models"
         ):
             model_folder(name)
+
+
+@pytest.mark.parametrize("name", WITHDRAWN)
+def test_a_withdrawn_model_says_what_to_take_instead(name: str) -> None:
+    with pytest.raises(
+        MathAMRError, match=f"{name} is no longer part of mathamr; st:all-mpnet-base-v2 finds"
+    ):
+        model_folder(name)
+    with pytest.raises(MathAMRError, match="--model st:all-mpnet-base-v2 --rebuild"):
+        recorded_model(ModelRecord(name=name, system="text", fingerprint="text-0", fields=()))
+    assert name not in boxed()
 
 
 @pytest.mark.parametrize("named", [["maxsim"], {"answers": [1]}, {"answers": "nothing"}, {"x": "maxsim"}])

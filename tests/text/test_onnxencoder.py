@@ -11,11 +11,10 @@ from mathamr.text import onnxgraph
 from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.onnxencoder import OnnxTextEncoder
-from mathamr.text.torchfolder import to_onnx
 from mathamr.text.transformer import Transformer
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import WordPieces
-from tests.text.small import PIECES, small_text_encoder
+from tests.text.small import PIECES, small_text_encoder, to_onnx
 
 pytest.importorskip("onnxruntime")
 LONG = "prime numbers " * (WINDOW * WINDOWS)

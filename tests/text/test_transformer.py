@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
+
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from mathamr.core.errors import MathAMRError
+from mathamr.text.configuration import relative_buckets
 from mathamr.text.transformer import Transformer, TransformerConfiguration, TransformerLayer
 
 SHAPE = TransformerConfiguration(pieces=50, size=16, layers=2, heads=4, inner=24, positions=32)
@@ -71,3 +75,12 @@ def test_impossible_shapes_are_refused(field: dict[str, float]) -> None:
         TransformerConfiguration(**field)  # type: ignore[arg-type]
     with pytest.raises(MathAMRError, match="transformer"):
         TransformerConfiguration.from_json({"colour": 1})
+
+
+@pytest.mark.skipif(not find_spec("transformers"), reason="needs transformers")
+def test_buckets_of_distances_are_those_of_mpnet() -> None:
+    from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
+
+    places = torch.arange(300)
+    expected = MPNetEncoder.relative_position_bucket(places[None, :] - places[:, None])
+    assert np.array_equal(relative_buckets(300, 32), expected.numpy())

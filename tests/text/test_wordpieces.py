@@ -64,3 +64,10 @@ def test_pieces_round_trip_through_a_file_and_odd_files_are_refused(tmp_path: Pa
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(MathAMRError, match="cannot read"):
         WordPieces.load(path)
+
+
+def test_marks_are_the_vocabulary_s_own() -> None:
+    bert = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "prime"]
+    plain, other = WordPieces(bert), WordPieces(["<s>", "<pad>", "</s>", "<unk>", *bert, "<mask>"])
+    assert (plain.pad, plain.begin, plain.end) == (0, 2, 3)
+    assert (other.pad, other.begin, other.end) == (1, 0, 2)

@@ -12,13 +12,13 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.settings import DATA, MINILM, MPNET, SETTINGS, Setting
+from mathamr.core.settings import DATA, MINILM, SETTINGS, Setting
 from mathamr.core.telemetry import SWITCHES, find_onnxruntime_reports
 from mathamr.core.version import __version__
 
 State = Literal["ok", "missing", "optional"]
 
-_FOLDERS = (DATA, MINILM, MPNET)
+_FOLDERS = (DATA, MINILM)
 """Settings that name a folder that must exist to be of use."""
 
 

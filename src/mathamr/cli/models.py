@@ -79,8 +79,6 @@ _PURPOSES = {
     "mathamr-3": "notes, forums, books, formal libraries: take this one",
     "mathamr-2": "text with a graph network of share .05; slower to index",
     "mathamr-2-text": "its text alone: prefers the letters that a question uses",
-    "mathamr-large": "finds a little more, needs mathamr[large] and several times the time",
-    "mathamr-large-text": "the same without graphs",
     "mathamr-plus": "research: MathAMR+ as published, graphs without text; ask with --strategy maxsim",
     "formula-graph-paper": "research: formula graphs by the paper's loss; ask with --strategy max",
     "formula-graph": "research: formula graphs taught by the alignment of trees",

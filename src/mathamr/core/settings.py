@@ -36,11 +36,6 @@ DATA = Setting(
     "MATHAMR_DATA", "../shared/data", "folder of evaluation data for tests, benchmarks and training"
 )
 CACHE = Setting("MATHAMR_CACHE", "~/.cache/mathamr", "folder for caches that may be deleted at any time")
-MPNET = Setting(
-    "MATHAMR_MPNET",
-    "",
-    "folder with all-mpnet-base-v2 in sixteen bits, for the large model; empty joins it from the installed packages",
-)
 MINILM = Setting(
     "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
 )
@@ -89,7 +84,6 @@ TREES = Setting(
 SETTINGS = (
     DATA,
     CACHE,
-    MPNET,
     MINILM,
     TEXT,
     READING,

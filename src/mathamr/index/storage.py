@@ -219,11 +219,7 @@ class IndexStorage(Closing):
                 backend = index_backend(recorded.text_backend, self.folder, read_only=self.read_only)
                 try:
                     model = model_folder(self.model_source or recorded_model(recorded))
-                    if (
-                        self.encodes_few
-                        and TEXT.value == AUTO
-                        and self.system_type.encodes_on_processor(model)
-                    ):
+                    if self.encodes_few and TEXT.value == AUTO and self.system_type.encodes_on_processor:
                         backend = ONNX
                     system = load_system(model, self.device, backend)
                 except MathAMRError as error:

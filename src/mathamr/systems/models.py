@@ -25,10 +25,12 @@ PACKAGES = "mathamr.models"
 MORE = "mathamr-models"
 """The package of the models beside the default one; a checkout has them in its box."""
 IN_MORE = (
-    "formula-graph-paper", "marf", "marf-paper", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-large",
-    "mathamr-large-text", "mathamr-paper", "mathamr-plus", "ssemb", "ssemb-paper",
+    "formula-graph-paper", "marf", "marf-paper", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-paper",
+    "mathamr-plus", "ssemb", "ssemb-paper",
 )  # fmt: skip
 """The models in that package."""
+WITHDRAWN = dict.fromkeys(("mathamr-large", "mathamr-large-text"), "st:all-mpnet-base-v2")
+"""Models of earlier versions, with an encoder that finds as much."""
 CARD_HEADER = (
     "---", "library_name: mathamr", "tags: [mathematics, information-retrieval, formula-search]", "---", "",
 )  # fmt: skip
@@ -119,7 +121,13 @@ def is_encoder(name: str) -> bool:
 
 def named_folder(name: str) -> Path | None:
     """Return the folder of a model in the box, or of an encoder of other people, by its name."""
-    return boxed_folder(name) or encoder_folder(name)
+    found = boxed_folder(name) or encoder_folder(name)
+    if found is None and name in WITHDRAWN:
+        raise MathAMRError(
+            f"{name} is no longer part of mathamr; {WITHDRAWN[name]} finds as much, and an index can change to it:"
+            f" mathamr index --out INDEX --model {WITHDRAWN[name]} --rebuild (with --download if it is not on this machine)"
+        )
+    return found
 
 
 def boxed() -> list[str]:

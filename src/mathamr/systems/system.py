@@ -80,6 +80,8 @@ class System(Protocol):
     needs: ClassVar[frozenset[Need]]
     rankings: ClassVar[Rankings]
     """The rankings, which are known before any weights are loaded."""
+    encodes_on_processor: ClassVar[bool] = False
+    """True if ONNX Runtime gives the vectors that a GPU gives, up to rounding."""
 
     @property
     def name(self) -> str:
@@ -105,11 +107,6 @@ class System(Protocol):
     def fingerprint_of(cls, folder: Path) -> str | None:  # noqa: ARG003
         """Return the fingerprint of the model in a folder if it is known without loading the model; by default it is not."""
         return None
-
-    @classmethod
-    def encodes_on_processor(cls, folder: Path) -> bool:  # noqa: ARG003
-        """Return True if ONNX Runtime gives the vectors that a GPU gives, up to rounding; by default it is not known."""
-        return False
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in order, a few posts at a time: the fields of posts and formulas."""

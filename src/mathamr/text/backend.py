@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.settings import TEXT
-from mathamr.text.folder import load_onnx_encoder, read_head
+from mathamr.text.folder import load_onnx_encoder
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.textvectors import AnyTextEncoder
 
@@ -74,15 +74,11 @@ def load_encoder(folder: Path, device: str = AUTO, backend: str | None = None) -
     """Return the text encoder in a folder, with the given or the current backend."""
     backend = backend or current_backend(device)
     _check_usable(backend)
-    if backend == ONNX and read_head(folder).base is None:
+    if backend == ONNX:
         return load_onnx_encoder(folder)
-    from mathamr.text.torchfolder import load_text_encoder, to_onnx
+    from mathamr.text.torchfolder import load_text_encoder
 
-    return (
-        to_onnx(load_text_encoder(folder, "cpu"), folder)
-        if backend == ONNX
-        else load_text_encoder(folder, device)
-    )
+    return load_text_encoder(folder, device)
 
 
 def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:

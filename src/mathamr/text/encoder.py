@@ -59,13 +59,10 @@ class TextEncoder:
         *,
         device: str = "cpu",
         fingerprint: str = "",
-        upon: str = "",
     ) -> None:
         self.device = chosen_device(device)
         self.model = model.to(self.device).eval()
         self.pieces, self.fingerprint = pieces, fingerprint
-        self.upon = upon
-        """The published encoder that this one is stored as a difference to, if any."""
         self.size = model.configuration.projection or model.configuration.size
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:

@@ -3,9 +3,6 @@
 config.json           the transformer's shape, hashes of the other files
 weights.safetensors   matrices as eight-bit numbers with a scale per row, the rest unchanged
 wordpieces.txt        one piece per line
-
-Alternatively it stores the difference to a published encoder that is installed: `config.json` names that base and the hash of its
-weights, `weights.safetensors` holds the difference in two bits per number (`difference`), and the word pieces are the base's.
 """
 
 from __future__ import annotations
@@ -31,12 +28,11 @@ _LOADED: WeakValueDictionary[tuple[Path, str], OnnxTextEncoder] = WeakValueDicti
 
 @dataclass(frozen=True, slots=True)
 class EncoderHead:
-    """The content of `config.json`; `base` names the published encoder that the weights are a difference to, if any."""
+    """The content of `config.json`."""
 
     configuration: TransformerConfiguration
     hashes: dict[str, str]
     fingerprint: str
-    base: object = None
 
 
 def read_head(folder: Path) -> EncoderHead:
@@ -49,11 +45,9 @@ def read_head(folder: Path) -> EncoderHead:
         raise MathAMRError(
             f"{folder}: a text encoder needs at least {WINDOW + 2} positions, this one has {configuration.positions}"
         )
-    content = json.dumps(
-        [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
-    )
+    content = json.dumps([row["transformer"], hashes], sort_keys=True)
     fingerprint = hashlib.sha256(content.encode()).hexdigest()[:16]
-    return EncoderHead(configuration, hashes, fingerprint, row.get("base"))
+    return EncoderHead(configuration, hashes, fingerprint)
 
 
 def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPieces:
@@ -69,12 +63,7 @@ def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPiec
 def load_word_pieces(folder: Path) -> tuple[WordPieces, str]:
     """Return the word pieces of the text encoder in a folder, and the encoder's fingerprint, without loading its weights."""
     head = read_head(folder)
-    if head.base is None:
-        return load_pieces(folder / PIECES, head.configuration), head.fingerprint
-    from mathamr.text.mpnet import mpnet_folder
-    from mathamr.text.published import VOCABULARY
-
-    return load_pieces(mpnet_folder() / VOCABULARY, head.configuration), head.fingerprint
+    return load_pieces(folder / PIECES, head.configuration), head.fingerprint
 
 
 def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
@@ -87,10 +76,6 @@ def load_onnx_encoder(folder: Path) -> OnnxTextEncoder:
     loaded = _LOADED.get(key)
     if loaded is not None:
         return loaded
-    if head.base is not None:
-        raise MathAMRError(
-            f"{folder} holds a difference to a base; load it with `mathamr.text.backend.load_encoder`"
-        )
     for name in (WEIGHTS, PIECES):
         checked_file(folder / name, head.hashes)
     pieces = load_pieces(folder / PIECES, head.configuration)

@@ -70,6 +70,7 @@ class TextSystem(System):
     kind: ClassVar[str] = "text"
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
+    encodes_on_processor: ClassVar[bool] = True
     rankings: ClassVar[Rankings] = {
         **MathAMRPlusSystem.rankings,
         "answers": {
@@ -105,13 +106,6 @@ class TextSystem(System):
         from mathamr.text.folder import read_head
 
         return f"{cls.kind}-{read_head(part_of(folder, TEXT)).fingerprint}"
-
-    @classmethod
-    def encodes_on_processor(cls, folder: Path) -> bool:
-        """Return True unless the encoder is stored as a difference to another, which torch restores."""
-        from mathamr.text.folder import read_head
-
-        return read_head(part_of(folder, TEXT)).base is None
 
     @property
     def fields(self) -> tuple[Field, ...]:

@@ -244,12 +244,12 @@ def test_a_teacher_and_its_student_become_models(
         resources = Resources(device=CPU, threads=0, stream=io.StringIO())
         return list(train_prepared(tmp_path / f"{name}-prepared", tmp_path / name, resources))
 
-    run("large", "large", ("join.difference=false", *join, *(f"tune.{each}" for each in small)))
-    frozen = load_text_encoder(tmp_path / "large" / "tune", "cpu").model.state_dict()
+    run("teacher", "teacher", (*join, *(f"tune.{each}" for each in small)))
+    frozen = load_text_encoder(tmp_path / "teacher" / "tune", "cpu").model.state_dict()
     before = load_text_encoder(tmp_path / "start", "cpu").model.state_dict()
     torch.testing.assert_close(frozen["pieces.weight"], before["pieces.weight"], atol=1e-3, rtol=0)
     assert not torch.allclose(frozen["layers.0.inner.weight"], before["layers.0.inner.weight"], atol=1e-5)
-    lessons = ("base.teacher=../large/taught.npy", "distil.drawn=40")
+    lessons = ("base.teacher=../teacher/taught.npy", "distil.drawn=40")
     rows = run("small", "small", (*lessons, *join, *(f"distil.{each}" for each in small)))
     tried = {row["learned"]: row["mean"] for row in rows if "learned" in row}
     assert set(tried) == {0.5, 1.0}

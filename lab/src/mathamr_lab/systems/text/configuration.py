@@ -21,7 +21,7 @@ SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 class TextBase:
     """What a training starts from, and its teacher.
 
-    `start` is ``mpnet``, ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
+    `start` is ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
     ``teach`` wrote, relative to the training's folder. Pairs of kinds that begin with a word of `unasked` are not trained on as pairs.
     `letters` is the number of forms in other letters that are prepared of every question.
     """
@@ -37,14 +37,13 @@ class TextJoin:
     """How the trained encoder becomes a model: interpolated towards its start, with `size` principal components.
 
     `learned` is the share of the tuned weights, or ``best``: the one of `SHARES` with the best validation (Wortsman et al., "Robust fine-tuning", 2022).
-    `difference` stores the difference to mpnet. With `trained`, the projection is trained from the principal components so that similar
+    With `trained`, the projection is trained from the principal components so that similar
     texts stay similar.
     """
 
     name: str = "text"
     learned: str = BEST
     size: int = 192
-    difference: bool = False
     trained: bool = False
 
     def __post_init__(self) -> None:
@@ -96,18 +95,13 @@ _STUDENT = TextTraining(
     epochs=8, learning_rate=1e-4, head_rate=1e-3, projection=0, half=True, patience=9, neighbours=32
 )
 CONFIGURATIONS = {
-    "large": TextRecipe(
-        stages=("tune", "teach", "join"),
-        base=TextBase(start="mpnet"),
-        tune=_TUNED,
-        join=TextJoin(size=256, difference=True),
-    ),
+    "teacher": TextRecipe(stages=("tune", "teach", "join"), tune=_TUNED, join=TextJoin(size=256)),
     "small": TextRecipe(stages=("distil", "join"), student=_STUDENT),
     "tuned": TextRecipe(
         stages=("tune", "join"), tune=TextTraining(projection=0, half=True, learning_rate=1e-4, patience=9)
     ),
 }
-"""By name: mpnet on pairs, stored as a difference; MiniLM from a teacher; MiniLM on pairs alone."""
+"""By name: a base on pairs that writes vectors for students; MiniLM from a teacher; MiniLM on pairs alone."""
 
 
 def configured(settings: TrainingSettings) -> TextRecipe:

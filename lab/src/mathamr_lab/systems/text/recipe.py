@@ -15,7 +15,7 @@ from mathamr.systems.models import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
 from mathamr.text.configuration import WINDOW
 from mathamr.text.encoder import BUDGET, TextEncoder
-from mathamr.text.torchfolder import load_text_encoder, save_difference, save_text_encoder
+from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr.text.wordpieces import Pieces
 from mathamr_lab.recipes.bases import folder_base
 from mathamr_lab.recipes.recipe import (
@@ -102,10 +102,6 @@ RECIPE = TextEncoderRecipe()
 
 def start_of(name: str) -> TextEncoder:
     """Return the encoder that a training starts from, without a head."""
-    if name == "mpnet":
-        from mathamr.text.mpnet import packaged_mpnet
-
-        return packaged_mpnet()
     if name == "minilm":
         from mathamr.text.published import packaged_minilm
 
@@ -184,7 +180,7 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
     share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
     project = with_learned_projection if found.join.trained else with_principal_components
     chosen = project(between(base, tuned, share), corpus.texts, found.join.size)
-    (save_difference if found.join.difference else save_text_encoder)(work.model / TEXT, chosen)
+    save_text_encoder(work.model / TEXT, chosen)
     save_text_system(work.model, found.join.name)
     rows.append({"as trained": validated(between(base, tuned, share), corpus)})
     rows.append({"projected": validated(chosen, corpus)})
