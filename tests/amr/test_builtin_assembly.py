@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from penman.models.amr import model
 
-from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
+from mathamr.amr.builtin.assembly import Thresholds, number_operands, relate, to_amr
 from mathamr.amr.builtin.nodes import Draft, Template, WordNode
 from mathamr.amr.builtin.numbers import SAME
 from mathamr.amr.builtin.relations import MAX_NODES, NEAR, RelationScores, likely_edges, pairs
@@ -119,14 +119,6 @@ def test_texts_without_concepts_have_a_graph() -> None:
         ("x", ":op1", "1"),
         ("x", ":op2", "2"),
     )
-
-
-def test_sets_join_and_find() -> None:
-    sets = Sets(4)
-    assert sets.join(0, 1)
-    assert sets.join(2, 1)
-    assert not sets.join(0, 2)
-    assert len({sets.find(n) for n in range(4)}) == 2
 
 
 @given(st.data())

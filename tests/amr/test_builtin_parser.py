@@ -88,79 +88,39 @@ def test_every_formula_is_exactly_one_aligned_node(parser: BuiltinParser) -> Non
     assert words == {"FORMULA_12"}
 
 
-def test_a_batch_gives_what_single_sentences_give(parser: BuiltinParser) -> None:
-    texts = [
-        "The fox sleeps.",
-        "",
-        "FORMULA_0 converges to 7.",
-        "Prove that every group has an identity!",
-        "42",
-    ]
-    assert parser.parse(texts) == [parsed(parser, text) for text in texts]
-    assert parser.parse([]) == []
-
-
 def test_parsing_is_deterministic(parser: BuiltinParser) -> None:
     text = "Suppose that FORMULA_0 is a ring and FORMULA_1 is one of its ideals, which is maximal."
     assert parsed(parser, text) == parsed(BuiltinParser(), text)
 
 
-HOSTILE = {
-    "empty": "",
-    "blanks": " \t\n ",
-    "formulas only": " ".join(f"FORMULA_{n}" for n in range(40)),
-    "numbers only": "1 2 3.5 1,000",
-    "code": 'for (int i = 0; i < n; ++i) { a[i] += b[i] >> 2; } // "done"',
-    "another language": "Soit f une fonction continue; дано множество; 令函数连续。 مجموعة",
-    "control characters": "a\x00b\x07 \u202e reversed \ufeff end\ud800",
-    "emoji": "👩‍👩‍👧 proves 🙂 that FORMULA_0 → ∞",
-    "brackets": "((((((((((]]]]}}}}" * 20,
-    "quotes": '"""\'\'`` " \\ ~ : / #',
-    "one long word": "a" * 20_000,
-    "repeated word": "not " * 400,
-    "nested clauses": "I think that " * 120 + "it rains.",
-    "lookalikes": "FORMULA_ FORMULA_x FORMULA_007 formula_1 :ARG0 x / y amr-empty -",
-}
-
-
-@pytest.mark.parametrize("name", HOSTILE)
-def test_any_text_gives_a_sound_graph(parser: BuiltinParser, name: str) -> None:
-    assert_sound(parsed(parser, HOSTILE[name]))
-
-
-def test_five_thousand_words_give_a_sound_graph(parser: BuiltinParser) -> None:
-    graph = parsed(parser, "The set FORMULA_0 contains every real number that we know, " * 500)
-    assert_sound(graph)
-    assert sum(concept == "FORMULA_0" for _, concept in graph.instances) == 500
+PIECES = [
+    "the",
+    "not",
+    "if",
+    "FORMULA_1",
+    "converges",
+    ",",
+    ".",
+    "?",
+    "7",
+    "Euler",
+    "'s",
+    "and",
+    "(",
+    ")",
+    "let",
+    "be",
+    "such",
+    "that",
+    "who",
+]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.one_of(
-            st.sampled_from(
-                [
-                    "the",
-                    "not",
-                    "if",
-                    "FORMULA_1",
-                    "converges",
-                    ",",
-                    ".",
-                    "?",
-                    "7",
-                    "Euler",
-                    "'s",
-                    "and",
-                    "(",
-                    ")",
-                    "let",
-                    "be",
-                    "such",
-                    "that",
-                    "who",
-                ]
-            ),
+            st.sampled_from(PIECES),
             st.text(max_size=6),
         ),
         max_size=25,

@@ -31,10 +31,6 @@ def test_order_is_kept(parser: ParallelParser) -> None:
     assert parser.parse(sentences) == RuleParser().parse(sentences)
 
 
-def test_nothing_to_parse_gives_nothing(parser: ParallelParser) -> None:
-    assert parser.parse([]) == []
-
-
 def test_name_and_fingerprint_are_those_of_the_parser_behind(parser: ParallelParser) -> None:
     assert (parser.name, parser.fingerprint) == ("rule", "rule-1-m")
 
@@ -75,10 +71,6 @@ def test_a_sentence_that_takes_for_ever_costs_only_itself() -> None:
         assert [first, last] == RuleParser().parse(["one", "two"])
         assert isinstance(failure, Failure)
         assert failure.cause == "time-out"
-
-
-def test_chatter_of_a_parser_does_not_disturb_the_answers(parser: ParallelParser) -> None:
-    assert parser.parse(["PRINT something"]) == RuleParser().parse(["PRINT something"])
 
 
 def test_a_parser_that_cannot_be_loaded_is_a_clear_error() -> None:

@@ -84,24 +84,10 @@ _CONTENT = [
 ]  # fmt: skip
 _TEXTS = st.sampled_from(
     [
-        "x",
-        "2",
-        "(",
-        ")",
-        "[",
-        "|",
-        ",",
-        "+",
-        "−",
-        "\u2062",
         "",
         " ",
-        "∑",
-        "M!2x2",
-        "delimited-⟨⟩",
-        "3.5",
-        "sin",
-        "</mi>",
+        "\u2062",
+        *["x", "2", "(", ")", "[", "|", ",", "+", "−", "∑", "M!2x2", "delimited-⟨⟩", "3.5", "sin", "</mi>"],
     ]
 )
 _ATTRIBUTES = st.dictionaries(

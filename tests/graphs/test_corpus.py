@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,7 +144,6 @@ def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     reported = [process.stdout.readline() for _ in range(2)]
-    time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     reported += [line for line in process.stdout if line.endswith(b"\n")]
     process.wait()

@@ -10,7 +10,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.graphs.formulahashes import subtree_hashes
-from mathamr.graphs.formulashard import EDGES, FormulaLabels, FormulaShard, FormulaTrees, folded
+from mathamr.graphs.formulashard import FormulaLabels, FormulaShard, FormulaTrees, folded
 from tests.formulas.operatorgraph import formula_graph
 
 LATEX = ("x", "-x", r"\frac{a+b}{b+a}", "x-y-x", r"\sum_{n=1}^\infty \frac{1}{n^2}")
@@ -111,7 +111,3 @@ def test_equal_subtrees_have_equal_hashes_operands_of_a_sum_in_any_order(shard: 
     assert heights[int(shard.opt.starts[0])] == 0
     depth = max(shard.opt.tree(4, shard.labels, "opt").depths())
     assert heights[int(shard.opt.starts[4])] == depth
-
-
-def test_the_edges_of_both_kinds_fit_a_byte() -> None:
-    assert max(map(len, EDGES.values())) < 256

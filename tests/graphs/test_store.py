@@ -1,10 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,36 +69,3 @@ def test_missing_foreign_and_newer_stores_are_refused(tmp_path: Path) -> None:
         store.set_meta("format", "99")
     with pytest.raises(MathAMRError, match="format 99"):
         GraphStore(tmp_path / "newer")
-
-
-WRITER = """
-import sys
-from pathlib import Path
-from mathamr.graphs.store import GraphStore
-from tests.graphs.test_store import stored
-store = GraphStore(Path(sys.argv[1]), create=True)
-for number in range(10**6):
-    with store.transaction():
-        store.put([stored(f"p{number}a"), stored(f"p{number}b")])
-    print(number, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_kill_loses_nothing_that_was_reported_done(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(tmp_path)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
-    )
-    assert process.stdout is not None
-    reported = [int(process.stdout.readline()) for _ in range(20)]
-    time.sleep(0.013)
-    process.send_signal(signal.SIGKILL)
-    reported += [int(line) for line in process.stdout if line.endswith(b"\n")]
-    process.wait()
-    with GraphStore(tmp_path) as store:
-        ids = set(store.ids())
-        assert {f"p{n}{x}" for n in reported for x in "ab"} <= ids
-        assert {post_id[:-1] + "b" for post_id in ids} <= ids
-        assert all(store.graph(post_id).post_id == post_id for post_id in ids)

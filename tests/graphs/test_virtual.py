@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+
 import pytest
 
 from mathamr.core.errors import UnknownNameError
@@ -72,27 +74,17 @@ def named_edges(flat: FlatGraph) -> list[tuple[str, str, str]]:
     return [(names[a], role, names[b]) for a, role, b in flat.edges]
 
 
+DOCUMENT = SENTENCE_EDGES | DOCUMENT_OVER_SENTENCES
 EXPECTED = {
     "both": AMR_EDGES
     | OPT_EDGES
     | SLT_EDGES
     | members(OPT_OF_FORMULA, SLT_OF_FORMULA)
-    | SENTENCE_EDGES
-    | DOCUMENT_OVER_SENTENCES
+    | DOCUMENT
     | DOCUMENT_OVER_FORMULAS,
-    "opt": AMR_EDGES
-    | OPT_EDGES
-    | members(OPT_OF_FORMULA)
-    | SENTENCE_EDGES
-    | DOCUMENT_OVER_SENTENCES
-    | DOCUMENT_OVER_FORMULAS,
-    "slt": AMR_EDGES
-    | SLT_EDGES
-    | members(SLT_OF_FORMULA)
-    | SENTENCE_EDGES
-    | DOCUMENT_OVER_SENTENCES
-    | DOCUMENT_OVER_FORMULAS,
-    "none": AMR_EDGES | SENTENCE_EDGES | DOCUMENT_OVER_SENTENCES,
+    "opt": AMR_EDGES | OPT_EDGES | members(OPT_OF_FORMULA) | DOCUMENT | DOCUMENT_OVER_FORMULAS,
+    "slt": AMR_EDGES | SLT_EDGES | members(SLT_OF_FORMULA) | DOCUMENT | DOCUMENT_OVER_FORMULAS,
+    "none": AMR_EDGES | DOCUMENT,
 }
 
 
@@ -128,34 +120,16 @@ def test_document_is_the_last_representative_and_the_last_node() -> None:
     assert flat.representatives[-1].node == len(flat.labels) - 1
 
 
+IN_ORDER = ("sentence 0", "formula 0", "sentence 1", "formula 1")
+
+
 @pytest.mark.parametrize(
     ("auxiliary", "expected"),
     [
         ("none", set()),
-        (
-            "sequential",
-            {("sentence 0", "formula 0"), ("formula 0", "sentence 1"), ("sentence 1", "formula 1")},
-        ),
-        (
-            "circular",
-            {
-                ("sentence 0", "formula 0"),
-                ("formula 0", "sentence 1"),
-                ("sentence 1", "formula 1"),
-                ("formula 1", "sentence 0"),
-            },
-        ),
-        (
-            "full",
-            {
-                ("sentence 0", "formula 0"),
-                ("sentence 0", "sentence 1"),
-                ("sentence 0", "formula 1"),
-                ("formula 0", "sentence 1"),
-                ("formula 0", "formula 1"),
-                ("sentence 1", "formula 1"),
-            },
-        ),
+        ("sequential", set(pairwise(IN_ORDER))),
+        ("circular", {*pairwise(IN_ORDER), ("formula 1", "sentence 0")}),
+        ("full", set(combinations(IN_ORDER, 2))),
     ],
 )
 def test_auxiliary_edges_follow_the_order_of_the_document(

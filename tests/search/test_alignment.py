@@ -44,24 +44,15 @@ def test_parts_run_from_the_whole_to_sentences_to_formulas() -> None:
     found = aligned()
     levels = ["document", "sentence", "sentence", "formula", "formula", "formula"]
     assert [part.level for part in found.query] == [part.level for part in found.post] == levels
-    assert [part.text for part in found.post[1:]] == [
+    texts = [
         "Let $x > 0$ hold.",
         "Then $\\frac12 \\le y$ follows from $x > 0$.",
         "$x > 0$",
         "$\\frac12 \\le y$",
         "$x > 0$",
     ]
-
-
-def test_parts_know_where_they_stand_in_the_source() -> None:
-    found = aligned().post
-    assert [BODY[part.start : part.end] for part in found[1:]] == [
-        "Let $x > 0$ hold.",
-        "Then $\\frac12 \\le y$ follows from $x > 0$.",
-        "$x > 0$",
-        "$\\frac12 \\le y$",
-        "$x > 0$",
-    ]
+    assert [part.text for part in found.post[1:]] == texts
+    assert [BODY[part.start : part.end] for part in found.post[1:]] == texts, "they know where they stand"
 
 
 def test_the_score_is_maxsim_and_matches_are_the_best_of_each_row() -> None:

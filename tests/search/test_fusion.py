@@ -146,10 +146,3 @@ def test_unknown_names_list_the_known() -> None:
         fuse("vote", [WORDS])
     with pytest.raises(UnknownNameError, match="known: min-max, top, z, none"):
         WeightedSum("rank")([WORDS])
-
-
-@pytest.mark.parametrize("name", list(FUSIONS))
-@given(rankings=RANKINGS, k=st.integers(1, 8))
-@settings(max_examples=40)
-def test_the_best_few_are_the_first_of_all(name: str, rankings: list[list[Scored]], k: int) -> None:
-    assert fuse(name, rankings, k=k) == fuse(name, rankings)[:k]

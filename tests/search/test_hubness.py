@@ -21,14 +21,11 @@ from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.results import RankedResult
 from mathamr.systems.field import Field
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import (
     Component,
     Fuse,
-    Inherit,
     Lexical,
     Nearest,
-    Promote,
     Unhub,
     fields_of,
 )
@@ -167,14 +164,3 @@ def test_a_ranking_without_hubs_is_what_it_was_to_everybody_else() -> None:
     ):
         with pytest.raises(MathAMRError, match="Unhub needs 1 <= neighbours < pool <= 1000"):
             Unhub(first=FIRST, field="one", **wrong)
-
-
-def test_the_usual_ranking_is_the_fused_one_less_hubs() -> None:
-    named = MathAMRPlusSystem.rankings["answers"]
-    usual, fused = named["hybrid"], named["fused"]
-    assert isinstance(usual, Promote)
-    assert isinstance(fused, Promote)
-    assert isinstance(usual.ranking, Unhub)
-    assert isinstance(usual.ranking.first, Inherit)
-    assert usual.ranking.first.first == fused.ranking
-    assert set(usual.ranking.kinds) == {"question", "words"}

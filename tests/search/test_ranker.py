@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.lexical.lexicalindex import LexicalPart
@@ -100,11 +100,6 @@ def test_the_normalisation_is_that_of_the_ranking() -> None:
         )
         expected = WeightedSum(name)([RANKINGS["words"], RANKINGS["one"]], [1.0, 3.0])
         assert [Scored(each.id, each.score) for each in found] == expected
-
-
-def test_an_unknown_fusion_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="rrf, score-rrf"):
-        ids(Fuse(parts=(Component("one", Nearest("one")),), fusion="magic"))
 
 
 def test_a_fusion_needs_parts_that_count_and_names_that_differ() -> None:

@@ -12,7 +12,7 @@ import pytest
 from mathamr import Filter, Index, Query
 from mathamr.amr.graph import Amr
 from mathamr.core.arrays import FloatArray
-from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.index.engines.flat.engine import FlatEngine, FlatField
@@ -275,16 +275,6 @@ def test_an_answer_is_shown_under_its_question(index: Index) -> None:
         assert plain(hit.title).split()[: len(begins[:1])] == begins[:1]
 
 
-def test_snippets_never_cut_a_formula(index: Index) -> None:
-    for hit in index.search(TEXT, k=40):
-        formulas = {formula.id: formula.latex for formula in index.archive.catalogue.post(hit.id).formulas}
-        assert hit.snippet
-        for fragment in hit.snippet:
-            if fragment.kind == "formula":
-                assert fragment.formula is not None
-                assert formulas[fragment.formula] == fragment.text
-
-
 def test_a_found_formula_stands_in_its_snippet(index: Index) -> None:
     for hit in index.search("$x^2$", "formulas", k=20):
         assert hit.formula is not None
@@ -426,11 +416,6 @@ def test_threads_get_the_same_hits_as_one(index: Index) -> None:
     for thread in threads:
         thread.join()
     assert results == dict.fromkeys(range(4), expected)
-
-
-def test_unknown_names_list_the_known_ones(index: Index) -> None:
-    with pytest.raises(UnknownNameError, match="hybrid, maxsim, rerank, single, lexical"):
-        index.search(TEXT, strategy="")
 
 
 def test_the_catalogue_names_a_visual_by_its_first_place_for_each_visual_id(index: Index) -> None:

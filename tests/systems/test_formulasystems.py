@@ -17,7 +17,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.hits import Hit
 from mathamr.search.results import GRADE
 from mathamr.search.searcher import Index
-from mathamr.systems.models import load_system, model_folder
+from mathamr.systems.models import load_system
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
 from mathamr.systems.system import System, VisualFormula
@@ -174,14 +174,6 @@ def test_rows_of_a_visual_stand_for_its_nodes() -> None:
     (rows,) = tiny_formula_graph().encode_visuals([visual("a^2+b^2=c^2")])
     assert rows["layout"].references == tuple(map(str, range(len(parse("a^2+b^2=c^2").slt))))
     np.testing.assert_allclose(np.linalg.norm(rows["operators"].vectors, axis=1), 1, atol=1e-5)
-
-
-def test_a_system_without_a_model_says_how_to_get_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
-    with pytest.raises(MathAMRError, match="mathamr train formula-graph"):
-        model_folder("formula-graph")
 
 
 def test_a_window_of_text_is_encoded_alone_as_published(tmp_path: Path) -> None:

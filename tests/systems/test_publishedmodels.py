@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.core.modelfolder import read_config
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
-from mathamr.systems.models import box, checked_model
+from mathamr.systems.models import checked_model
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "src" / "mathamr" / "sample"
@@ -61,22 +60,3 @@ def test_a_published_model_is_indexed_searched_and_explained(
         else:
             assert hits[0].formula is not None
             assert index.explain_formula(query, hits[0].formula.id).views
-
-
-def test_what_is_published_has_the_published_shape() -> None:
-    thesis = read_config(box() / "mathamr-plus")
-    assert [thesis["model"][each] for each in ("hidden", "projection", "layers", "bases")] == [64, 32, 4, 256]
-    training = thesis["about"]["training"]
-    assert [training[each] for each in ("batch_size", "learning_rate", "beta")] == [16, 5e-4, 0.3]
-    nodes = read_config(box() / "formula-graph-paper")
-    assert nodes["model"]["printed"]
-    assert (nodes["training"]["contrast"], nodes["training"]["teacher"]) == (1, 0)
-    assert (nodes["training"]["pairing"], nodes["training"]["temperature"]) == ("inner+outer", 0.1)
-    structures = read_config(box() / "ssemb-paper")
-    assert (structures["model"]["size"], structures["model"]["layers"]) == (400, 2)
-    assert (structures["training"]["contrast"], structures["training"]["teacher"]) == (1, 0)
-    lines = read_config(box() / "mathamr-paper")
-    assert (lines["configuration"]["context"], lines["configuration"]["projected"]) == ("amr-opt", False)
-    fused = read_config(box() / "marf-paper")["configuration"]
-    assert (fused["formula_kind"], fused["formula_layers"], fused["formula_heads"]) == ("llama", 8, 8)
-    assert fused["formulas"] == 6

@@ -118,10 +118,3 @@ def test_a_folder_of_another_user_is_no_cache(folder: Path, monkeypatch: pytest.
     else:
         monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     assert private_cache() is None
-
-
-def test_a_folder_that_does_not_exist_yet_will_be_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MATHAMR_CACHE", str(tmp_path / "new"))
-    assert private_cache() == tmp_path / "new"

@@ -11,7 +11,6 @@ from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.posts.level import Level
-from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.mathamrplus.configuration import MODELS, VirtualStart
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
@@ -46,16 +45,6 @@ def test_encoding_again_gives_the_same_bits_and_the_budget_hardly_matters(shard:
     for budget in (1, 10**9):
         other = np.concatenate([v.vectors for v in encoder_of(shard, budget=budget).encode(tensors)])
         np.testing.assert_allclose(first, other, rtol=1e-4, atol=1e-5)
-
-
-def test_a_huge_post_is_encoded_in_pieces_with_the_same_result(shard: Shard) -> None:
-    encoder = encoder_of(shard)
-    (whole,) = encoder.encode([shard[3]])
-    for layer in encoder.model.modules():
-        if isinstance(layer, RelationalConvolution):
-            layer.piece_rows = 3
-    (pieces,) = encoder.encode([shard[3]])
-    np.testing.assert_allclose(whole.vectors, pieces.vectors, rtol=1e-4, atol=1e-5)
 
 
 def test_a_graph_of_another_vocabulary_is_refused(shard: Shard) -> None:

@@ -47,13 +47,6 @@ def test_other_graphs_of_a_batch_never_change_the_vectors_of_a_post(
             torch.testing.assert_close(found, alone[number], rtol=1e-4, atol=1e-5)
 
 
-def test_vectors_have_length_one_and_one_stands_for_each_representative(shard: Shard) -> None:
-    model = network(shard)
-    (found,) = vectors(model, shard, [4])
-    assert found.shape == (len(shard[4].representatives), SMALL.projection)
-    torch.testing.assert_close(found.norm(dim=1), torch.ones(len(found)))
-
-
 def test_a_layer_is_what_equation_3_1_says(shard: Shard) -> None:
     model = network(shard)
     groups = GraphBatch.of(GraphStack.of_shard(shard, [1, 2])).groups
@@ -111,11 +104,6 @@ def test_zero_and_random_embeddings_start_as_their_names_say(shard: Shard) -> No
             len(shard.relations),
         )
         assert bool((model.embedding.weight[list(VIRTUAL_IDS)] == 0).all()) is is_zero
-
-
-def test_the_thesis_models_have_the_sizes_of_its_tables() -> None:
-    assert MODELS["thesis"] == ModelConfiguration(64, 32, 4, 64, "zero-embedding")
-    assert MODELS["thesis-full"] == ModelConfiguration(64, 32, 4, 256, "zero-embedding")
 
 
 @pytest.mark.parametrize(
