@@ -18,11 +18,6 @@ def shown(latex: str, display: bool = True) -> str:
     return repr(drawn(latex, display))
 
 
-def first(element: Element, tag: str, text: str | None = None) -> Element:
-    """The first element of a tag (and text) in document order."""
-    return next(each for each in element.iterate() if each.tag == tag and (text is None or each.text == text))
-
-
 def text_of(element: Element) -> str:
     """All characters that are drawn, in order."""
     return "".join(each.text for each in element.iterate())
@@ -31,9 +26,3 @@ def text_of(element: Element) -> str:
 def styles_of(element: Element) -> list[str]:
     """The names of styles of an element."""
     return element.attributes.get(STYLE, "").split()
-
-
-def spaces(latex: str, sign: str, display: bool = True) -> tuple[str | None, str | None]:
-    """The space before and after an operator as it is written; nothing where the browser's own holds."""
-    attributes = first(drawn(latex, display), "mo", sign).attributes
-    return attributes.get("lspace"), attributes.get("rspace")

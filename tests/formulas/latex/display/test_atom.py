@@ -24,7 +24,7 @@ from mathamr.formulas.latex.display.atom import (
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLES
-from tests.formulas.latex.display.drawing import shown, spaces, styles_of
+from tests.formulas.latex.display.drawing import styles_of
 
 TEXBOOK = """
       Ord Op  Bin Rel Open Close Punct Inner
@@ -73,72 +73,11 @@ def test_space_between_classes_is_that_of_the_texbook(left: str, right: str, sig
     assert _gap(KINDS[left], KINDS[right], SCRIPT) == pytest.approx(in_script, abs=1e-4)
 
 
-@pytest.mark.parametrize("latex", ["-x", "(-x)", "a=-x", "a,-x", r"a\times-x"])
-def test_a_minus_without_left_operand_is_a_sign(latex: str) -> None:
-    assert spaces(latex, "−") == ("0em", "0em")
-
-
-def test_a_minus_between_operands_has_the_space_that_browsers_give_it() -> None:
-    assert spaces("a-x", "−") == (None, None)
-    assert spaces("a-", "−") == ("0em", "0em")
-    assert spaces("(a-)", "−") == ("0em", "0em")
-
-
-def test_operators_in_scripts_stand_close() -> None:
-    assert spaces("x^{a+b}", "+") == ("0em", "0em")
-    assert spaces("x_{i=1}", "=") == ("0em", "0em")
-    assert spaces(r"\frac{a+b}{c}", "+", display=False) == ("0em", "0em")
-    assert spaces(r"\frac{a+b}{c}", "+", display=True) == (None, None)
-
-
-def test_space_beside_operators_is_theirs_and_elsewhere_an_element() -> None:
-    assert shown(r"m\log m") == (
-        '<mrow><mi>m</mi><mspace width="0.1667em"></mspace><mi>log</mi>'
-        '<mspace width="0.1667em"></mspace><mi>m</mi></mrow>'
-    )
-    assert "mspace" not in shown(r"\sin(x)+\cos(y)")
-
-
-def test_numbers_and_upright_words_are_one_element() -> None:
-    assert shown("3.14") == "<mn>3.14</mn>"
-    assert shown(r"\mathrm{dim}_k") == "<msub><mi>dim</mi><mi>k</mi></msub>"
-    assert shown("10^2") == "<msup><mn>10</mn><mn>2</mn></msup>"
-    assert shown("xy") == "<mrow><mi>x</mi><mi>y</mi></mrow>"
-
-
 def test_negative_space_is_drawn_by_styles_that_add_up_to_it() -> None:
     names = [styles_of(step)[0] for step in [space(-1.3).element] for step in step.children]
     total = sum(float(STYLES[name].split("-")[-1].removesuffix("em")) for name in names)
     assert total == pytest.approx(1.3, abs=1 / 36)
     assert set(names) == {"back-em", "back-thin", "back-mu"}
-
-
-def test_limits_stand_where_a_browser_can_move_them() -> None:
-    assert shown(r"\sum_i^n x").startswith(
-        '<mrow><munderover><mo movablelimits="true" lspace="0em" rspace="0.1667em">∑</mo>'
-    )
-    assert "msubsup" in shown(r"\int_0^1")
-    assert 'movablelimits="false"' in shown(r"\int\limits_0^1")
-    assert "<msub>" in shown(r"\sum\nolimits_i")
-
-
-def test_scripts_of_a_parenthesis_are_as_high_as_those_of_a_letter() -> None:
-    assert "<msup><mrow></mrow><mn>2</mn></msup>" in shown("(x)^2")
-    assert "<msup><mrow></mrow><mn>2</mn></msup>" in shown(r"\left(x\right)^2")
-    assert "<msup><mrow></mrow>" not in shown(r"\left(\frac ab\right)^2")
-
-
-def test_slanted_letters_do_not_touch_the_fence_behind_them() -> None:
-    assert spaces("(Y)", ")") == ("0.2em", "0em")
-    assert spaces("(Y_1)", ")") == ("0em", "0em")
-    assert spaces(r"(\mathrm{Y})", ")") == ("0em", "0em")
-
-
-def test_a_switch_holds_for_the_rest_of_its_group_and_keeps_the_spacing() -> None:
-    assert shown(r"{a\color{red}=b}c") == (
-        '<mrow><mrow><mi>a</mi><mstyle mathcolor="red"><mo lspace="0.2778em" rspace="0.2778em">=</mo><mi>b</mi></mstyle>'
-        "</mrow><mi>c</mi></mrow>"
-    )
 
 
 @pytest.mark.parametrize(
