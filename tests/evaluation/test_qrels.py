@@ -12,32 +12,26 @@ from mathamr.evaluation.qrels import FULL, PARTIAL, Qrels, read_qrels, write_qre
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "judged.qrels"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
 
 
-@pytest.mark.parametrize("gap", [" ", "\t", "  ", " \t "])
-def test_columns_may_be_set_apart_by_tabs_or_spaces(tmp_path: Path, gap: str) -> None:
-    path = written(
-        tmp_path, "".join(gap.join(row) + "\n" for row in (("A.1", "0", "7", "3"), ("A.1", "0", "8", "0")))
-    )
-    assert read_qrels(path).grades == {"A.1": {"7": 3, "8": 0}}
-
-
-def test_the_iteration_may_be_anything_and_lines_may_end_as_in_windows(tmp_path: Path) -> None:
-    path = written(tmp_path, "\ufeffB.1\txxx\t99\t2\r\n\r\nB.2\txxx\t98\t1.0\r\n")
-    assert read_qrels(path).grades == {"B.1": {"99": 2}, "B.2": {"98": 1}}
-
-
-def test_a_header_names_columns_in_any_order(tmp_path: Path) -> None:
-    path = written(tmp_path, "Topic_Id\tFormula_Id\tVisual_Id\tRelevance\nB.1\t5\t99\t2\n")
-    assert read_qrels(path).grades == {"B.1": {"99": 2}}
-
-
-def test_a_compressed_file_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "judged.qrels.gz"
-    path.write_bytes(gzip.compress(b"A.1 0 7 3\n"))
-    assert read_qrels(path).grades == {"A.1": {"7": 3}}
+@pytest.mark.parametrize(
+    ("text", "grades"),
+    [
+        *((f"A.1{gap}0{gap}7{gap}3\n", {"A.1": {"7": 3}}) for gap in (" ", "\t", "  ", " \t ")),
+        # the iteration may be anything and lines may end as in Windows
+        ("\ufeffB.1\txxx\t99\t2\r\n\r\nB.2\txxx\t98\t1.0\r\n", {"B.1": {"99": 2}, "B.2": {"98": 1}}),
+        # a header names columns in any order
+        ("Topic_Id\tFormula_Id\tVisual_Id\tRelevance\nB.1\t5\t99\t2\n", {"B.1": {"99": 2}}),
+    ],
+)
+def test_judgments_are_read_plain_and_compressed(
+    tmp_path: Path, text: str, grades: dict[str, dict[str, int]]
+) -> None:
+    assert read_qrels(written(tmp_path, text)).grades == grades
+    (tmp_path / "judged.qrels.gz").write_bytes(gzip.compress(text.encode()))
+    assert read_qrels(tmp_path / "judged.qrels.gz").grades == grades
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
@@ -72,6 +66,7 @@ def test_relevance_may_be_partial_or_full_as_in_ntcir12() -> None:
         ("A.1\t\t7\t3\nA.1\t0\t\t3\n", 2, "expected a topic and an id"),
         ("topic\titem\tgrade\nA.1\t7\t3\n", 1, "names no id"),
         ("A.1 0 7 " + "9" * 70_000, 1, "the line has more than"),
+        ("A.1 0 7 3\nA.1 0 \udcff 3\n", 2, "expected UTF-8 text, found the byte 0xff"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_line(
@@ -84,18 +79,6 @@ def test_a_malformed_file_is_refused_with_its_line(
     assert message in str(error.value)
 
 
-def test_an_empty_file_says_what_was_expected(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="no judgments; expected 4 columns"):
-        read_qrels(written(tmp_path, "\n \n"))
-
-
-def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "q"
-    path.write_bytes(b"A.1 0 7 3\nA.1 0 \xff 3\n")
-    with pytest.raises(FormatError, match="line 2: expected UTF-8 text, found the byte 0xff"):
-        read_qrels(path)
-
-
 def test_a_truncated_archive_is_an_error_not_half_the_judgments(tmp_path: Path) -> None:
     path = tmp_path / "q.gz"
     path.write_bytes(gzip.compress(b"A.1 0 7 3\n" * 1)[:-6])
@@ -103,7 +86,9 @@ def test_a_truncated_archive_is_an_error_not_half_the_judgments(tmp_path: Path) 
         read_qrels(path)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_empty_and_missing_files_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no judgments; expected 4 columns"):
+        read_qrels(written(tmp_path, "\n \n"))
     with pytest.raises(MathAMRError, match="nowhere"):
         read_qrels(tmp_path / "nowhere")
 

@@ -24,59 +24,42 @@ def of(name: str, ranked: list[str] = RANKED, grades: dict[str, int] = GRADES) -
     return measure(name).of(ranked, grades)
 
 
-def test_ndcg_divides_the_discounted_grades_by_those_of_the_best_order() -> None:
-    gained = 3 / log2(4) + 1 / log2(6) + 2 / log2(7)
-    ideal = 3 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
-    assert of("nDCG") == pytest.approx(gained / ideal, abs=1e-12)
+IDEAL = 3 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
 
 
-def test_ndcg_prime_counts_ranks_among_judged_results_only() -> None:
-    gained = 0 / log2(2) + 3 / log2(3) + 1 / log2(4) + 2 / log2(5)
-    ideal = 3 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
-    assert of("nDCG'") == pytest.approx(gained / ideal, abs=1e-12)
-
-
-def test_ndcg_at_k_takes_the_ideal_of_k_results() -> None:
-    assert of("nDCG'@2") == pytest.approx((3 / log2(3)) / (3 / log2(2) + 2 / log2(3)), abs=1e-12)
-
-
-def test_average_precision_divides_by_all_relevant_items_found_or_not() -> None:
-    assert of("MAP") == pytest.approx((1 / 3 + 2 / 6) / 3)
-    assert of("MAP'") == pytest.approx((1 / 2 + 2 / 4) / 3)
-
-
-def test_precision_divides_by_k_even_with_fewer_results() -> None:
-    assert of("P@10") == pytest.approx(2 / 10)
-    assert of("P@3") == pytest.approx(1 / 3)
-    assert of("P'@2") == pytest.approx(1 / 2)
-    assert of("P@10", ["a"]) == pytest.approx(1 / 10)
-
-
-def test_the_threshold_decides_what_is_relevant() -> None:
-    assert of("P(rel=1)@10") == pytest.approx(3 / 10)
-    assert of("P(rel=3)@10") == pytest.approx(1 / 10)
-    assert of("recall(rel=3)") == 1
-
-
-def test_recall_is_the_share_of_the_relevant_items_that_were_found() -> None:
-    assert of("recall@3") == pytest.approx(1 / 3)
-    assert of("recall@100") == pytest.approx(2 / 3)
-
-
-def test_reciprocal_rank_looks_at_the_first_relevant_result() -> None:
-    assert of("MRR") == pytest.approx(1 / 3)
-    assert of("MRR'") == pytest.approx(1 / 2)
-    assert of("MRR@2") == 0
-
-
-def test_judged_counts_results_with_a_judgment() -> None:
-    assert of("judged@5") == pytest.approx(3 / 5)
-    assert of("judged@10") == pytest.approx(4 / 10)
-
-
-def test_bpref_counts_judged_non_relevant_results_above_each_relevant_one() -> None:
-    # R = 3, N = 3. Above a stands one (b), above c two (b, d); f was not found.
-    assert of("Bpref") == pytest.approx((1 - 1 / 3 + 1 - 2 / 3) / 3)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # discounted grades, divided by those of the best order; the ranks of nDCG' are those among judged results
+        ("nDCG", (3 / log2(4) + 1 / log2(6) + 2 / log2(7)) / IDEAL),
+        ("nDCG'", (0 / log2(2) + 3 / log2(3) + 1 / log2(4) + 2 / log2(5)) / IDEAL),
+        ("nDCG'@2", (3 / log2(3)) / (3 / log2(2) + 2 / log2(3))),
+        # average precision is divided by all relevant items, found or not
+        ("MAP", (1 / 3 + 2 / 6) / 3),
+        ("MAP'", (1 / 2 + 2 / 4) / 3),
+        # precision is divided by k even with fewer results; a threshold decides what is relevant
+        ("P@10", 2 / 10),
+        ("P@3", 1 / 3),
+        ("P'@2", 1 / 2),
+        ("P(rel=1)@10", 3 / 10),
+        ("P(rel=3)@10", 1 / 10),
+        # recall is the share of the relevant items that were found
+        ("recall@3", 1 / 3),
+        ("recall@100", 2 / 3),
+        ("recall(rel=3)", 1),
+        # the rank of the first relevant result
+        ("MRR", 1 / 3),
+        ("MRR'", 1 / 2),
+        ("MRR@2", 0),
+        # results with a judgment
+        ("judged@5", 3 / 5),
+        ("judged@10", 4 / 10),
+        # R = 3, N = 3: above a stands one judged non-relevant result (b), above c two (b, d); f was not found
+        ("Bpref", (1 - 1 / 3 + 1 - 2 / 3) / 3),
+    ],
+)
+def test_values_are_those_worked_by_hand(name: str, value: float) -> None:
+    assert of(name) == pytest.approx(value, abs=1e-12)
 
 
 def test_bpref_divides_by_the_smaller_of_relevant_and_non_relevant() -> None:
