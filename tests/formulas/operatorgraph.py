@@ -1,18 +1,10 @@
-"""Formula graphs: operator trees with shared subtrees, and trees with their edges reversed as well.
-
-*Operator graph* names two things in the literature, and both are here: the directed acyclic graph in which identical
-subtrees are one (Song and Chen; SSEmb, section 2.1.1), and the tree with a backward edge beside each edge, so that
-messages reach every node (Ahmed et al.; formula graphs with reverse edges in node-level contrastive retrieval).
-"""
+"""Formula graphs: operator trees, node for node or with identical subtrees as one (Song and Chen; SSEmb, section 2.1.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from mathamr.formulas.tree import Opt, Tree
-
-REVERSED = "-of"
-"""What the name of a reversed edge ends with, as inverse roles do in AMR."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +56,6 @@ def formula_graph(tree: Tree) -> FormulaGraph:
     return FormulaGraph(
         tree.labels, tuple((tree.parents[node], edges[node], node) for node in range(1, len(tree)))
     )
-
-
-def with_reversed_edges(graph: FormulaGraph) -> FormulaGraph:
-    """The graph with an arc back, named `…-of`, beside every arc.
-
-    >>> with_reversed_edges(FormulaGraph(("V!x", "N!2"), ((0, "a", 1),))).arcs
-    ((0, 'a', 1), (1, 'a-of', 0))
-    """
-    back = tuple((target, edge + REVERSED, source) for source, edge, target in graph.arcs)
-    return FormulaGraph(graph.labels, graph.arcs + back)
 
 
 def _edges(tree: Tree) -> list[str]:

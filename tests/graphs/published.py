@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import html
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,24 +19,16 @@ from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.parse import parse
 from mathamr.graphs.mathamr import linearise, linearised_tree
 
-_REASONS = (
-    ("a macro that their LaTeXML did not know", re.compile(r"\\[a-zA-Z]+|&")),
-    ("a formula that their LaTeXML could not parse", re.compile(r"(^| )fragments ")),
-    ("characters in a wrong encoding", re.compile(r"[\x80-\x9f]|â|¤")),
-    ("the differential, which they call d", re.compile(r"(^| )d ")),
-)
-
 
 @dataclass
 class Agreement:
-    """The number of topics and formulas that agree, and the reasons for the others."""
+    """The number of topics and formulas that agree."""
 
     topics: int = 0
     agreeing: int = 0
     unreadable: list[str] = field(default_factory=list)
     formulas: int = 0
     same_formulas: int = 0
-    reasons: Counter[str] = field(default_factory=Counter)
 
 
 def published(data: Path, name: str) -> dict[str, str]:
@@ -65,14 +56,10 @@ def agreement(data: Path) -> Agreement:
         except ParseError:
             found.unreadable.append(topic)
             continue
-        different = [string for string in theirs if string not in ours]
+        same = [string for string in theirs if string in ours]
         found.formulas += len(theirs)
-        found.same_formulas += len(theirs) - len(different)
-        found.agreeing += not different
-        for string in different:
-            found.reasons[
-                next((name for name, sign in _REASONS if sign.search(string)), "another reading")
-            ] += 1
+        found.same_formulas += len(same)
+        found.agreeing += len(same) == len(theirs)
     return found
 
 

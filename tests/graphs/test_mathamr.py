@@ -40,10 +40,11 @@ def test_linearisation_of_the_published_graphs_gives_the_published_strings(data:
 
 def test_our_formula_trees_in_their_graphs_give_their_strings(data: Path) -> None:
     found = agreement(data)
-    assert found.topics == 185
-    assert found.agreeing >= 110
-    assert found.same_formulas / found.formulas > 0.8
-    assert found.reasons["another reading"] < 0.1 * found.formulas
+    assert (found.topics, found.formulas) == (185, 610)
+    assert found.agreeing >= 111
+    assert (
+        found.same_formulas >= 498
+    )  # most others have a macro that their LaTeXML did not know, or its differential
 
 
 def test_a_tree_by_itself_reads_as_it_does_inside_a_graph() -> None:

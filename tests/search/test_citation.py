@@ -51,18 +51,17 @@ def test_papers_bibliographies_and_notes_are_cited_with_their_lines(tmp_path: Pa
   note = {a\\_b.md, line 1},
 }""",
     }
-
-
-def test_json_has_citations(tmp_path: Path) -> None:
-    notes, folder = tmp_path / "notes", tmp_path / "index"
-    write_paper(notes)
-    build_index([notes], folder, BuildOptions())
-    command = ["search", str(folder), "quaternions zigzag", "--strategy", "lexical", "--cite", "--json"]
-    here = json.loads(CliRunner().invoke(app, command).stdout)["hits"]
-    with Index.open(folder) as index:
-        expected = [cite(hit) for hit in index.search("quaternions zigzag", strategy="lexical")]
-    assert [hit["citation"] for hit in here] == expected
-    assert "Emmy Noether" in expected[0]
+    command = [
+        "search",
+        str(tmp_path / "index"),
+        "quaternions zigzag",
+        "--strategy",
+        "lexical",
+        "--cite",
+        "--json",
+    ]
+    hits = json.loads(CliRunner().invoke(app, command).stdout)["hits"]
+    assert hits[0]["citation"] == cited["quaternions zigzag"]
 
 
 def test_a_changed_file_of_metadata_makes_its_papers_be_read_again(tmp_path: Path) -> None:
@@ -75,7 +74,5 @@ def test_a_changed_file_of_metadata_makes_its_papers_be_read_again(tmp_path: Pat
         build_index([notes], folder, BuildOptions())
         with Index.open(folder) as index:
             cited.append(cite(index.search("quaternions zigzag", k=1, strategy="lexical")[0]))
-    assert [title in each for each, title in zip(cited, ("First title", "Second title"), strict=True)] == [
-        True,
-        True,
-    ]
+    assert "First title" in cited[0]
+    assert "Second title" in cited[1]

@@ -9,14 +9,11 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
-
-
-def post(body: str) -> Post:
-    return Post("7", "note", body, markup="text", formulas=formulas_of("7", "", body, "text"))
+from tests.index.small import note
 
 
 def test_a_sentence_becomes_text_and_formulas_in_order() -> None:
-    read = post("Let $x>0$ and $y = 1$ hold.")
+    read = note("7", "Let $x>0$ and $y = 1$ hold.")
     found = fragments(passage(read).sentences[0], formulas_by_id(read), read)
     assert [(each.kind, each.text, each.formula) for each in found] == [
         ("text", "Let ", None),
@@ -29,7 +26,7 @@ def test_a_sentence_becomes_text_and_formulas_in_order() -> None:
 
 
 def test_a_visual_alike_of_a_placeholder_stays_text() -> None:
-    read = post("The word FORMULA_0 and $x$.")
+    read = note("7", "The word FORMULA_0 and $x$.")
     assert (
         plain(fragments(passage(read).sentences[0], formulas_by_id(read), read))
         == "The word FORMULA-0 and $x$."

@@ -429,13 +429,3 @@ def test_the_catalogue_names_a_visual_by_its_first_place_for_each_visual_id(inde
             entry = catalogue.formula(formula)
             assert (entry.post, entry.formula.visual_id, entry.visual) == (post, visual_id, key)
     assert set(catalogue.visuals(keys)) == set(keys)
-
-
-def test_a_formula_in_other_letters_is_found_by_its_trees(index: Index) -> None:
-    hits = index.search("$\\sum_{j=1}^\\infty \\frac{1}{j^2}$", "formulas", "aligned", k=5)
-    assert hits[0].formula is not None
-    asked, _, value = hits[0].formula.latex.partition("=\\frac")
-    assert value == r"{\pi^2}{6}"
-    assert visual_key(parse(asked).slt) == visual_key(parse(r"\sum_{n=1}^\infty\frac{1}{n^2}").slt)
-    assert hits[0].evidence["aligned"] == max(hit.evidence["aligned"] for hit in hits)
-    assert set(hits[0].evidence) >= {"lexical", "aligned", "nodes"}

@@ -8,12 +8,6 @@ from mathamr.search.query import Query, with_formulas_marked
 from tests.search.typed import TypedQuery, bed, formulas_read, is_read_right
 
 
-def test_the_bed_has_300_queries_of_which_a_third_is_held_back() -> None:
-    held_back = [query for query in bed() if query.is_held_back]
-    assert len(bed()) == 300
-    assert 90 < len(held_back) < 120
-
-
 def test_typed_formulas_are_read_as_they_are_meant() -> None:
     """Read right when the reader was written: 190 of 191, and 104 of 109 that were held back."""
     right = dict.fromkeys((False, True), 0)

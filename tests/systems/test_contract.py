@@ -15,13 +15,13 @@ from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.tensor import tensorise
-from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system, system_of
 from mathamr.systems.models import model_folder as encoder
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, System, VisualFormula
 from mathamr.systems.text.system import TextSystem
+from tests.index.small import note
 from tests.systems.encoders.examples import (
     embeddings_server,
     tiny_late_interaction,
@@ -35,19 +35,15 @@ from tests.text.small import small_text_encoder
 PARSER = "tests.amr.rule_parser:RuleParser"
 
 
-def post(identifier: str, body: str) -> Post:
-    return Post(identifier, "note", body, markup="text", formulas=formulas_of(identifier, "", body, "text"))
-
-
 POSTS = (
-    post("plain", "A group is abelian when all its elements commute."),
-    post("empty", ""),
-    post("one", "Let $x$ be real."),
-    post("several", "If $a+b=c$ then $\\frac{a}{b}<c$. So $a^2 \\le c^2$ as well."),
-    post("formula", "$\\sum_{n=1}^\\infty \\frac{1}{n^2}=\\frac{\\pi^2}{6}$"),
-    post("unreadable", "What is $\\frac{$ here?"),
+    note("plain", "A group is abelian when all its elements commute."),
+    note("empty", ""),
+    note("one", "Let $x$ be real."),
+    note("several", "If $a+b=c$ then $\\frac{a}{b}<c$. So $a^2 \\le c^2$ as well."),
+    note("formula", "$\\sum_{n=1}^\\infty \\frac{1}{n^2}=\\frac{\\pi^2}{6}$"),
+    note("unreadable", "What is $\\frac{$ here?"),
 )
-MANY = post("many", " ".join(f"$x_{{{n}}}+{n}$ is a number." for n in range(300)))
+MANY = note("many", " ".join(f"$x_{{{n}}}+{n}$ is a number." for n in range(300)))
 
 
 @pytest.fixture(autouse=True)

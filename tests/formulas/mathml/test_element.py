@@ -20,11 +20,6 @@ def test_elements_are_equal_by_content() -> None:
     assert Element("mi", "x") != "x"
 
 
-def test_mutable_elements_have_no_hash() -> None:
-    with pytest.raises(TypeError):
-        hash(Element("mi"))
-
-
 def test_iteration_is_in_document_order() -> None:
     tree = Element("a", "", [Element("b", "", [Element("c")]), Element("d")])
     assert [element.tag for element in tree.iterate()] == ["a", "b", "c", "d"]

@@ -3,8 +3,6 @@ from __future__ import annotations
 from importlib.resources import files
 
 from mathamr.formulas.mathml.styles import (
-    PREFIX,
-    QUIRKS,
     STYLES,
     are_known,
     classes,
@@ -28,11 +26,6 @@ def test_the_page_says_what_the_classes_mean() -> None:
     assert page.partition("*/\n")[2] == style_sheet()
 
 
-def test_every_name_has_a_class_of_its_own() -> None:
-    names = [*STYLES, *QUIRKS]
-    assert all(f"math .{PREFIX}{name} {{" in style_sheet() for name in names)
-    assert classes("left above") == "math-left math-above"
-
-
 def test_quirks_are_never_written_into_markup() -> None:
     assert declarations("tucked") == ""
+    assert classes("left tucked") == "math-left math-tucked"

@@ -8,25 +8,20 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Post
 from mathamr.systems.marf.inference import context_vectors, formula_vectors, fused_vectors
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.system import Item
+from tests.index.small import note
 from tests.systems.tinytext import tiny_base, tiny_marf
 
 CPU = torch.device("cpu")
 
 
-def post(identifier: str, body: str) -> Post:
-    return Post(identifier, "note", body, markup="text", formulas=formulas_of(identifier, "", body, "text"))
-
-
 POSTS = [
-    post("words", "a group is abelian"),
-    post("formulas", "$a+b$ $\\frac{a}{b}=c$"),
-    post("both", "let $a$ be $b^2$ and $a+b=c$"),
-    post("many", " ".join(f"$x_{{{n}}}+{n}$" for n in range(300))),
+    note("words", "a group is abelian"),
+    note("formulas", "$a+b$ $\\frac{a}{b}=c$"),
+    note("both", "let $a$ be $b^2$ and $a+b=c$"),
+    note("many", " ".join(f"$x_{{{n}}}+{n}$" for n in range(300))),
 ]
 
 
@@ -60,7 +55,7 @@ def test_batches_give_what_single_posts_give_formula_by_formula(system: MarfSyst
 
 
 def test_formulas_are_those_with_most_tokens_each_once(system: MarfSystem) -> None:
-    (read,) = system.model.reader.posts([post("p", "$a$ and $a+b+c$ and $a+b$ and $a$")])
+    (read,) = system.model.reader.posts([note("p", "$a$ and $a+b+c$ and $a+b$ and $a$")])
     assert [name for name, _ in read.formulas] == ["p:1", "p:2", "p:0"]
     assert [len(numbers) for _, numbers in read.formulas] == [5, 3, 1]
 
@@ -83,7 +78,7 @@ def test_stored_rows_have_length_one(system: MarfSystem) -> None:
 
 
 def test_rows_stand_for_the_sentences_they_were_read_from(system: MarfSystem) -> None:
-    (found,) = system.encode([Item(post=post("two", "ab cd ef gh. Then $a$ is b."))])
+    (found,) = system.encode([Item(post=note("two", "ab cd ef gh. Then $a$ is b."))])
     references = found.post[REPRESENTATIONS[0]].references
     assert set(references) == {"0", "1"}
     assert list(references) == sorted(references)

@@ -51,64 +51,40 @@ def test_symbols_that_a_model_does_not_know_stay_apart() -> None:
     assert graphs.labels[1] == graphs.labels[2]  # both have the number of their type
 
 
-def test_leaves_are_of_first_order_their_parents_of_second() -> None:
-    graphs, labels = graphs_of(SQUARES)
-    assert dict(zip(named(graphs, labels), graphs.orders.tolist(), strict=True)) == {
-        "U!plus": 2,
-        "O!SUP": 1,
-        "V!a": 0,
-        "N!2": 0,
-        "V!b": 0,
-    }
-
-
-def test_a_parent_of_a_leaf_is_of_second_order_however_high_it_stands() -> None:
+def test_leaves_are_of_first_order_and_their_parents_of_second_however_high_they_stand() -> None:
     graphs, labels = graphs_of("[O!root,0[U!plus,0[V!x],1[O!SUP,0[V!y],1[O!f,0[O!minus,0[V!a]]]]]]")
-    assert dict(zip(named(graphs, labels), graphs.orders.tolist(), strict=True)) == {
-        "O!root": 2,
-        "U!plus": 1,
-        "V!x": 0,
-        "O!SUP": 1,
-        "V!y": 0,
-        "O!f": 2,
-        "O!minus": 1,
-        "V!a": 0,
-    }
+    of_orders: dict[int, list[str]] = {}
+    for name, order in zip(named(graphs, labels), graphs.orders.tolist(), strict=True):
+        of_orders.setdefault(order, []).append(name)
+    assert of_orders == {0: ["V!x", "V!y", "V!a"], 1: ["U!plus", "O!SUP", "O!minus"], 2: ["O!root", "O!f"]}
 
 
-def test_substitution_of_first_order_hides_leaves_and_keeps_the_structure() -> None:
-    graphs, labels = graphs_of(SQUARES)
-    only = AugmentationConfiguration(kind="substitution", first=1, second=0, third=0)
+@pytest.mark.parametrize(
+    ("order", "tree", "labels_left", "arcs"),
+    [
+        # of first order it hides leaves and keeps the structure
+        (
+            "first",
+            SQUARES,
+            ["U!plus", "O!SUP", "?", "?", "O!SUP", "?"],
+            [(0, 1), (0, 4), (1, 2), (1, 3), (4, 3), (4, 5)],
+        ),
+        # of second order it puts a wildcard at the root and cuts what is below
+        ("second", SQUARES, ["U!plus", "?", "?"], [(0, 1), (0, 2)]),
+        ("third", SQUARES, ["?"], []),
+        # f(-x) / x: where f(-x) becomes a wildcard, x stays as the divisor and the sign goes
+        ("third", "[O!divide,0[O!f,0[O!minus,0[V!x]]],1[V!x]]", ["O!divide", "?", "V!x"], [(0, 1), (0, 2)]),
+    ],
+)
+def test_substitution_puts_wildcards_where_its_order_says(
+    order: str, tree: str, labels_left: list[str], arcs: list[tuple[int, int]]
+) -> None:
+    graphs, labels = graphs_of(tree)
+    only = AugmentationConfiguration(kind="substitution", **{"first": 0, "second": 0, "third": 0, order: 1})
     found = view(graphs, only, len(labels), np.random.default_rng(0))
-    assert named(found, labels) == ["U!plus", "O!SUP", "?", "?", "O!SUP", "?"]
-    assert found.sources.tolist() == graphs.sources.tolist()
-    assert found.targets.tolist() == graphs.targets.tolist()
-    wildcards = found.labels[found.labels >= len(labels)]
-    assert int(wildcards.max()) < len(labels) + WILDCARDS
-
-
-def test_substitution_of_second_order_puts_a_wildcard_at_the_root_and_cuts_what_is_below() -> None:
-    graphs, labels = graphs_of(SQUARES)
-    only = AugmentationConfiguration(kind="substitution", first=0, second=1, third=0)
-    found = view(graphs, only, len(labels), np.random.default_rng(0))
-    assert named(found, labels) == ["U!plus", "?", "?"]
-    assert sorted(zip(found.sources.tolist(), found.targets.tolist(), strict=True)) == [(0, 1), (0, 2)]
-
-
-def test_substitution_of_third_order_leaves_one_wildcard_of_the_whole() -> None:
-    graphs, labels = graphs_of(SQUARES)
-    only = AugmentationConfiguration(kind="substitution", first=0, second=0, third=1)
-    found = view(graphs, only, len(labels), np.random.default_rng(0))
-    assert named(found, labels) == ["?"]
-    assert not len(found.sources)
-
-
-def test_what_is_shared_with_a_part_that_stays_is_not_cut() -> None:
-    # f(-x) / x: where f(-x) becomes a wildcard, x stays as the divisor and the sign goes.
-    graphs, labels = graphs_of("[O!divide,0[O!f,0[O!minus,0[V!x]]],1[V!x]]")
-    only = AugmentationConfiguration(kind="substitution", first=0, second=0, third=1)
-    found = view(graphs, only, len(labels), np.random.default_rng(0))
-    assert named(found, labels) == ["O!divide", "?", "V!x"]
+    assert named(found, labels) == labels_left
+    assert sorted(zip(found.sources.tolist(), found.targets.tolist(), strict=True)) == arcs
+    assert int(found.labels.max()) < len(labels) + WILDCARDS
 
 
 def test_attribute_masking_changes_labels_alone() -> None:
