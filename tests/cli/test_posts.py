@@ -107,13 +107,6 @@ def test_a_reader_that_closes_the_pipe_ends_it_quietly(tmp_path):
     assert "Traceback" not in finished.stderr
 
 
-def test_arqmath_mini_gives_the_known_counts(data):
-    found = json.loads(run(data / "arqmath-mini" / "Posts.xml", "--json").stdout)
-    counts = [found[name] for name in ("posts", "questions", "answers", "notes", "skipped", "missing")]
-    assert counts == [6164, 2769, 3395, 0, 0, 0]
-    assert found["companions"]["formulas_listed"] == found["companions"]["formulas_found"] == 61992
-
-
 def test_only_posts_of_a_kind_are_shown(tmp_path):
     path = tmp_path / "a.tex"
     path.write_text("Words.\n\\begin{lemma}\\label{l}$x$\\end{lemma}\\begin{definition}$y$\\end{definition}")

@@ -45,7 +45,7 @@ def test_archives_put_after_one_another_read_as_one(tmp_path, kind):
     assert read_bytes(path, Report()) == b"one two"
 
 
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
 def test_a_truncated_archive_gives_what_was_readable_and_one_problem(tmp_path, kind):
     noise = bytes((n * n * 7919 >> 5) & 255 for n in range(400_000))
     path = tmp_path / f"notes.{kind}"
@@ -56,20 +56,9 @@ def test_a_truncated_archive_gives_what_was_readable_and_one_problem(tmp_path, k
     got = read_bytes(path, report)
     assert got is not None
     assert noise.startswith(got)
-    assert len(got) > (100_000 if kind != "bz2" else -1)  # bzip2 gives whole blocks of 900 kB only
+    assert len(got) > 100_000 or kind in ("bz2", "zst")  # which give whole blocks only
     assert dict(report.skipped) == {"damaged archive": 1}
     assert report.examples["damaged archive"][0].file == str(path)
-
-
-def test_a_truncated_zstandard_file_is_noticed_too(tmp_path):
-    path = tmp_path / "notes.zst"
-    packed = PACKERS["zst"](TEXT)
-    path.write_bytes(packed[: len(packed) // 2])
-    report = Report()
-    got = read_bytes(path, report)
-    assert got is not None
-    assert TEXT.startswith(got)
-    assert dict(report.skipped) == {"damaged archive": 1}
 
 
 def test_a_bomb_stops_at_the_limit_of_a_text_file(tmp_path):
@@ -95,11 +84,6 @@ def test_a_byte_order_mark_is_obeyed_and_removed(tmp_path, encoding):
     report = Report()
     assert read_text(path, report) == "Poincaré"
     assert not report.repaired
-
-
-def test_a_missing_file_is_a_clear_error(tmp_path):
-    with pytest.raises(MathAMRError, match=r"none\.md: cannot be read \(No such file"):
-        Input(tmp_path / "none.md", Report())
 
 
 @pytest.mark.parametrize("kind", ["plain", "gz", "zst"])
@@ -242,7 +226,7 @@ def test_a_file_that_cannot_be_opened_leaves_nothing_half_open(tmp_path, monkeyp
     """Python 3.13 reports what a finalizer raises: the file that was never opened was closed."""
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", raised.append)
-    with pytest.raises(MathAMRError):
+    with pytest.raises(MathAMRError, match=r"missing\.md: cannot be read \(No such file"):
         Input(tmp_path / "missing.md", Report())
     made = Input.__new__(Input)
     with pytest.raises(MathAMRError):

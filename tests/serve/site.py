@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.server import address, bound_socket, server
 from mathamr.serve.service import Service
+from tests.folders import write_files
 
 HOST = "127.0.0.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -140,12 +141,26 @@ def make_index(folder: Path, posts: list[dict[str, Any]], model: Path) -> Path:
     return folder
 
 
+@contextmanager
+def serving_files(folder: Path, files: Mapping[str, str], model: Path) -> Iterator[Site]:
+    """A server of an index of these files."""
+    write_files(folder / "files", files)
+    build_index([folder / "files"], folder / "index", BuildOptions(model=model, engine="flat", device="cpu"))
+    with Index.open(folder / "index", device="cpu") as opened, serving(opened) as running:
+        yield running
+
+
 @dataclass
 class Site:
     """A server that runs."""
 
     url: str
     service: Service
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.rstrip("/").rpartition(":")[2])
 
     @contextmanager
     def busy(self) -> Iterator[threading.Event]:

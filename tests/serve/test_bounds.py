@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from mathamr.serve.routes import search as routes
 from mathamr.serve.routes.posts import LONGEST_TITLE, MOST_LINKS
 from tests.serve.conftest import Serving
 from tests.serve.test_post_routes import at
-from tests.serve.test_search_routes import error
 
 
 def test_a_path_is_taken_apart_once_however_many_folders_are_given(
@@ -48,13 +47,6 @@ def test_a_path_is_taken_apart_once_however_many_folders_are_given(
     found = places.within(Catalogue(), folders, places.Filter())  # type: ignore[arg-type]
     assert len(found.sources) == len(sources)
     assert len(taken_apart) <= len(sources) + len(folders)
-
-
-def test_filter_values_are_counted_together(client: TestClient) -> None:
-    values = [("folder", "a")] * 20 + [("tag", "b")] * 20 + [("source", "c")] * 11
-    response = client.get("/v1/search", params=[("q", "prime"), *values])
-    assert (response.status_code, error(response)["field"]) == (422, "filter")
-    assert "at most 50 values, not 51" in error(response)["message"]
 
 
 def aligned(parts: int) -> tuple[Alignment, Post]:
@@ -138,11 +130,3 @@ def test_a_hit_of_a_giant_post_is_short() -> None:
     shown = routes._hit(hit, {})
     assert len(shown["tags"]) == routes.MOST_TAGS
     assert len(json.dumps(shown)) < 4 * LONGEST_FORMULA
-
-
-def test_paths_match_as_whole_parts(tmp_path: Path) -> None:
-    assert places.lies_in("/home/ada/notes/a.md", "ada/notes")
-    assert places.lies_in("/home/ada/notes/a.md", "/home/ada/")
-    assert places.lies_in("/home/ada/notes/a.md", "a.md")
-    assert not places.lies_in("/home/ada/notes/a.md", "/ada")
-    assert not places.lies_in("/home/ada/notes/a.md", "da/notes")

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from mathamr.search.searcher import Index
-from mathamr.serve.app import create_app
-from mathamr.serve.limits import Limits
-from mathamr.serve.service import Service
 from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.hostile import HTML, IDS, LATEX, MACRO_BOMB
 
@@ -37,14 +31,6 @@ QUERIES = {
     "format string": "%s%n{0}{x!r} $x$",
     "penman": '(a / b :op1 "c") $x$',
 }
-
-
-@pytest.fixture(scope="module")
-def client(index: Index) -> Iterator[TestClient]:
-    """A client of an application that has all the time it needs: a busy machine is no failure."""
-    service = Service(index, Limits(seconds=3600))
-    yield TestClient(create_app(service), raise_server_exceptions=False)
-    service.close()
 
 
 @pytest.mark.parametrize("task", ["answers", "formulas"])

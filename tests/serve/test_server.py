@@ -36,7 +36,7 @@ PATIENCE = 120
 def running(index: Index, limits: Limits) -> Iterator[int]:
     """A server in a thread; its port."""
     with serving(index, limits=limits) as site:
-        yield int(site.url.rstrip("/").rpartition(":")[2])
+        yield site.port
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from starlette.testclient import TestClient
 from mathamr import __version__
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
-from mathamr.serve.middleware import POLICY
 from tests.conftest import ROOT
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_search_routes import error
@@ -59,13 +58,6 @@ def test_what_is_nowhere_is_told_in_the_one_shape(client: TestClient) -> None:
     assert error(client.get("/v1/../../etc/passwd"))["code"] == "unknown_route"
     assert error(client.get("/..%2f..%2f..%2fapp.py"))["code"] == "unknown_route"
     assert error(client.delete("/v1/search"))["code"] == "wrong_method"
-
-
-def test_the_page_is_served_under_its_policy(client: TestClient) -> None:
-    page = client.get("/")
-    assert page.status_code == 200
-    assert page.headers["content-type"].startswith("text/html")
-    assert page.headers["content-security-policy"] == POLICY
 
 
 def test_nothing_of_the_page_needs_what_its_policy_forbids(client: TestClient) -> None:

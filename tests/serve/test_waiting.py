@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from mathamr.systems.text.system import TextSystem
 from tests.index.small import note, write_posts
 from tests.serve.conftest import WRITE_KEY
 from tests.serve.site import Site, serving
+from tests.serve.test_server import answered, connected, healthy
 from tests.text.small import small_text_encoder
 
 PATIENCE = 120.0
@@ -147,39 +147,19 @@ def test_a_graph_that_takes_too_much_to_make_is_refused_and_not_tried_again(
         assert again.json()["error"]["message"] == first.json()["error"]["message"]
 
 
-def raw(site: Site, request: bytes) -> bytes:
-    """The response to raw bytes, until the server closes the connection."""
-    host, port = site.url.removeprefix("http://").rstrip("/").split(":")
-    parts = []
-    with socket.create_connection((host, int(port)), timeout=PATIENCE) as connection:
-        connection.sendall(request)
-        try:
-            while part := connection.recv(1 << 16):
-                parts.append(part)
-        except ConnectionResetError:
-            pass
-    return b"".join(parts)
-
-
-def get(path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n".encode()
-
-
 def test_above_the_limit_on_connections_health_is_answered_and_the_rest_refused_at_once(
     own_index: Index,
 ) -> None:
     limits = Limits(connections=2, seconds=PATIENCE, head_seconds=PATIENCE, workers=1)
+    search = b"GET /v1/search?q=prime HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with serving(own_index, limits=limits) as site, site.busy(), ExitStack() as stack:
-        host, port = site.url.removeprefix("http://").rstrip("/").split(":")
         for _ in range(2):
-            waiting = stack.enter_context(socket.create_connection((host, int(port)), timeout=PATIENCE))
-            waiting.sendall(get("/v1/search?q=prime") + b"\r\n")
+            stack.enter_context(connected(site.port)).sendall(search)
         while site.service.searches.taken < 3:
             threading.Event().wait(0.01)
         for _ in range(3):
-            answer = raw(site, get("/v1/health") + b"Connection: close\r\n\r\n")
-            assert answer.startswith(b"HTTP/1.1 200 ")
-            refused = raw(site, get("/v1/search?q=x") + b"\r\n")
+            assert healthy(site.port)
+            refused = answered(site.port, search)
             assert refused.startswith(b"HTTP/1.1 429 ")
             assert b"retry-after: 1\r\n" in refused.lower()
 

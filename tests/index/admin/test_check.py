@@ -65,15 +65,23 @@ def test_an_intact_index_is_reported_as_intact(whole: Path) -> None:
     assert report.to_json()["sound"]
 
 
-def test_a_damaged_manifest_is_restored(index: Path, whole: Path) -> None:
-    (index / "manifest.json").write_text('{"format": 1, "model"')
-    with pytest.raises(MathAMRError, match=r"manifest\.json is damaged .*mathamr index --check"):
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("torn", r"manifest\.json is damaged .*mathamr index --check"),
+        ("missing", "is not an index"),
+        ("changed", "its checksum is wrong"),
+    ],
+)
+def test_a_damaged_manifest_is_restored(index: Path, whole: Path, how: str, message: str) -> None:
+    path, fingerprint = index / "manifest.json", Manifest.read(index).parser.fingerprint
+    if how == "missing":
+        path.unlink()
+    else:
+        text = path.read_text()
+        path.write_text(text[:20] if how == "torn" else text.replace(fingerprint, "x" + fingerprint[1:]))
+    with pytest.raises(MathAMRError, match=message):
         IndexStorage.open(index)
-    mends(index, whole, "manifest.json: cannot be read")
-
-
-def test_a_missing_manifest_is_restored(index: Path, whole: Path) -> None:
-    (index / "manifest.json").unlink()
     mends(index, whole, "manifest.json: cannot be read")
 
 
@@ -119,14 +127,13 @@ def test_damaged_vectors_are_made_again(index: Path, whole: Path, how: str) -> N
     mends(index, whole, "vectors: cannot be read")
 
 
-def test_a_missing_engine_is_made_again(index: Path, whole: Path) -> None:
-    shutil.rmtree(index / "vectors")
-    mends(index, whole, "vectors: cannot be read")
+@pytest.mark.parametrize("part", ["vectors", "lexical", "graphs"])
+def test_a_missing_part_is_made_again(index: Path, whole: Path, part: str) -> None:
+    shutil.rmtree(index / part)
+    mends(index, whole, f"{part}: cannot be read")
 
 
-def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Path) -> None:
-    shutil.rmtree(index / "lexical")
-    mends(index, whole, "lexical: cannot be read")
+def test_a_damaged_lexical_index_is_made_again(index: Path, whole: Path) -> None:
     for path in (index / "lexical").rglob("*.segment"):
         path.write_bytes(path.read_bytes()[:-20])
     mends(index, whole, "lexical: cannot be read")
@@ -160,11 +167,6 @@ def test_lost_damaged_and_strange_graphs_are_put_right(index: Path, whole: Path)
         "4 posts have no graph, a damaged one, or one of another text or parser",
         "1 graphs belong to no post",
     )
-
-
-def test_a_missing_graph_store_is_made_again(index: Path, whole: Path) -> None:
-    shutil.rmtree(index / "graphs")
-    mends(index, whole, "graphs: cannot be read")
 
 
 def damage_pages(database: Path) -> None:
@@ -258,15 +260,6 @@ def test_nothing_is_deleted_where_what_would_make_it_again_is_another(index: Pat
     written_again = replace(written, **{part: getattr(manifest, part)}).write(index)
     assert written_again.parser == manifest.parser
     assert not differences(content(index), before)
-
-
-def test_a_manifest_that_was_changed_on_disk_is_taken_from_its_copy(index: Path, whole: Path) -> None:
-    path = index / "manifest.json"
-    fingerprint = Manifest.read(index).parser.fingerprint
-    path.write_text(path.read_text().replace(fingerprint, "x" + fingerprint[1:]))
-    with pytest.raises(MathAMRError, match="its checksum is wrong"):
-        IndexStorage.open(index)
-    mends(index, whole, "manifest.json: cannot be read")
 
 
 def test_a_post_that_was_changed_on_disk_is_reported_and_not_shown(index: Path) -> None:

@@ -148,22 +148,6 @@ def test_ties_go_by_id_and_the_cut_respects_them(engine: Engine) -> None:
         assert [row.id for row in rows] == sorted([*names, *names])[:k]
 
 
-def test_ids_references_and_payloads_may_be_any_text(engine: Engine) -> None:
-    rows = units(np.random.default_rng(0), 2)
-    names = ["ζ/∀ε>0.md", "a b\tc\n", "'; DROP TABLE posts --", "x" * 4000, "0", "🧮"]
-    payload = Payload(kind="κ", tags=("c'est", 'a "b"'), source="C:\\notes\\ü.tex")
-    engine.upsert("posts", (Entry(name, {"parts": vectors_of(rows, name)}, payload) for name in names))
-    engine.upsert("formulas", [Entry("f", {"formula": Vectors(rows[:1], np.zeros(1, np.int8), ("",))})])
-    engine.flush()
-    assert sorted(engine.ids("posts")) == sorted(names)
-    assert set(engine.payloads("posts", names).values()) == {payload}
-    for name, found in engine["parts"].fetch(names).items():
-        assert found.references == vectors_of(rows, name).references
-    assert engine["formula"].fetch(["f"])["f"].references == ("",)
-    where = Filter(kinds=("κ",), tags=('a "b"',), sources=("C:\\notes\\ü.tex",))
-    assert len(engine["parts"].search(rows[0], 10, where)) == len(names)
-
-
 def test_text_that_cannot_be_stored_in_a_payload_or_reference_does_no_harm(engine: Engine) -> None:
     rows = Vectors(units(np.random.default_rng(0), 1), np.zeros(1, np.int8), ("a\udce9",))
     payload = Payload(source="b\udce9.md", tags=("\ud800", "x\0y"))

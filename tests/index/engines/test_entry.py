@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked, seconds
-from mathamr.index.scored import Scored, best
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
@@ -57,12 +56,6 @@ def test_an_empty_filter_is_false_and_passes_everything() -> None:
     assert not Filter()
     assert Filter(minimum_score=0)
     assert Filter().passes(Payload())
-
-
-def test_equal_scores_go_by_id_however_sums_were_rounded() -> None:
-    found = best(["b", "a", "c"], [0.5, 0.5 - 4e-8, 0.5000004], 3)
-    assert found == [Scored("a", 0.5), Scored("b", 0.5), Scored("c", 0.5)]
-    assert best(["b", "a"], [-0.0, 0.0], 1) == [Scored("a", 0.0)]
 
 
 def test_a_huge_score_is_refused() -> None:

@@ -7,16 +7,9 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
 from mathamr.serve.relatedposts import references
-
-
-def read(folder: Path, **files: str) -> dict[str, Post]:
-    for name, text in files.items():
-        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
-    return {post.id: post for post in read_posts(folder, Report())}
+from tests.folders import write_files
+from tests.posts.reading import read
 
 
 @pytest.mark.parametrize(
@@ -28,7 +21,7 @@ def read(folder: Path, **files: str) -> dict[str, Post]:
     ],
 )
 def test_a_citation_leads_to_the_entry(tmp_path: Path, name: str, text: str) -> None:
-    posts = read(tmp_path, **{"all_bib": "@book{zippel, title={Polynomials}}", name.replace(".", "_"): text})
+    posts, _ = read(write_files(tmp_path, {"all.bib": "@book{zippel, title={Polynomials}}", name: text}))
     with Catalogue(tmp_path / CATALOGUE, create=True) as catalogue:
         with catalogue.transaction():
             for post in posts.values():

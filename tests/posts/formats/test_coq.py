@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from tests.posts.reading import read_files
 
 SOURCE = """(** * Parity *)
 Require Import Arith.
@@ -26,8 +25,7 @@ Module Short := Numbers.
 
 
 def read(folder: Path, text: str) -> dict[str, Post]:
-    (folder / "parity.v").write_text(text)
-    return {post.title: post for post in read_posts(folder, Report())}
+    return {post.title: post for post in read_files(folder, parity_v=text)[0].values()}
 
 
 def test_declarations_have_the_names_of_their_modules_and_their_statements(tmp_path: Path) -> None:
@@ -44,12 +42,5 @@ def test_declarations_have_the_names_of_their_modules_and_their_statements(tmp_p
 
 
 def test_many_unclosed_scopes_and_ends_are_read_in_linear_time(tmp_path: Path) -> None:
-    assert (
-        len(
-            read(
-                tmp_path,
-                "Require Import b.\n" + "Module a.\n" * 5000 + "End b.\n" * 5000 + "Lemma c : True.\n",
-            )
-        )
-        == 1
-    )
+    text = "Require Import b.\n" + "Module a.\n" * 5000 + "End b.\n" * 5000 + "Lemma c : True.\n"
+    assert len(read(tmp_path, text)) == 1

@@ -182,16 +182,3 @@ def test_json_lines_are_recognised_by_their_first_line(tmp_path):
 )
 def test_the_markup_of_a_text_is_guessed_where_the_row_does_not_say(text, markup):
     assert markup_of(text) == markup
-
-
-@pytest.mark.slow
-def test_the_pairs_are_read_two_posts_each(data, monkeypatch):
-    monkeypatch.setattr(
-        "mathamr.posts.formats.jsonlines.formulas_of", lambda *_: ()
-    )  # tested with the markup; here it takes too long
-    report = Report()
-    posts = [(post.id, post.kind) for post in read_posts(data / "pairs" / "pairs.jsonl.gz", report)]
-    assert len(posts) == 50_050
-    assert [kind for _, kind in posts].count("question") == 25_025
-    assert all(post_id.endswith(f"/{kind}") for post_id, kind in posts)
-    assert not report.skipped

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from tests.posts.reading import read_files
 
 
 def test_scripts_and_entities_outside_formulas_are_formulas(tmp_path: Path) -> None:
@@ -13,8 +12,7 @@ def test_scripts_and_entities_outside_formulas_are_formulas(tmp_path: Path) -> N
         "#+TITLE: On x_1 and \\alpha\n\nLet a_n tend to x^{2} and \\beta_1, not foo_bar, snake_case_name, =a_b= or"
         " http://x_y.org/a_b.\n* Section x_i\nText \\to{}.\n"
     )
-    (tmp_path / "a.org").write_text(text, encoding="utf-8")
-    (post,) = read_posts(tmp_path, Report())
+    post = read_files(tmp_path, a_org=text)[0]["a.org"]
     assert post.title == "On $x_1$ and $\\alpha$"
     assert [formula.latex for formula in post.formulas] == [
         "x_1", "\\alpha", "a_n", "x^{2}", "\\beta_1", "x_i", "\\to",
@@ -28,8 +26,7 @@ def test_lines_of_an_equation_are_no_rows_and_no_items(tmp_path: Path) -> None:
         "Sylow: let\n\\[\n|G|=p^a m\n- 1\n+ 2\n\\]\nhold.\n\n|G|=p^a m stands alone.\n\nSo\n|H| \\le 2, and $x$\n\n"
         "| name | order |\n|------+-------|\n| S_3  | 6     |\n| A_4  | 12\n"
     )
-    (tmp_path / "a.org").write_text(text, encoding="utf-8")
-    (post,) = read_posts(tmp_path, Report())
+    post = read_files(tmp_path, a_org=text)[0]["a.org"]
     latex = [formula.latex for formula in post.formulas]
     assert latex[0] == "|G|=p^a m\n- 1\n+ 2"
     assert "<p>|G|=" in post.body

@@ -9,9 +9,10 @@ import pytest
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.pdf.reader import read_pdf
-from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.folders import write_files
 from tests.posts.documents import LIMITS_AS_PDF, page_text, pdf, stream
+from tests.posts.reading import read as read_file
 
 CATALOGUE = "<< /Type /Catalog /Pages 2 0 R >>"
 PAGE = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Resources << /Font << /F1 4 0 R >> >> /Contents 5 0 R >>"
@@ -19,10 +20,8 @@ FONT = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
 
 
 def read(folder: Path, data: bytes) -> tuple[list, Report]:
-    file = folder / "a.pdf"
-    file.write_bytes(data)
-    report = Report()
-    return list(read_posts(file, report)), report
+    posts, report = read_file(write_files(folder, {"a.pdf": data}) / "a.pdf")
+    return list(posts.values()), report
 
 
 def one_page(content: str, catalogue: str = CATALOGUE, *more: str) -> bytes:

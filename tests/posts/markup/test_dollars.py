@@ -54,6 +54,9 @@ PRICES = [
     ("A die costs $1 and pays $n$ dollars with $1<n<6$.", ["n", "1<n<6"]),
     ("For $10 you get $x$ apples and $y$ pears, and another $20 are left.", ["x", "y"]),
     ("The price is $5 but $p(x) = 2x$ is the demand.", ["p(x) = 2x"]),
+    ("between $1,000 and $2,000 per unit", []),
+    ("for some $ in the field, and $x$", ["x"]),
+    ("$100k in the bank, and $x$", ["x"]),
     ("he has \\$5 and $x$ is \\$6", ["x"]),
 ]
 

@@ -8,14 +8,6 @@ from hypothesis import strategies as st
 from mathamr.posts.markup.piece import Piece, PieceRun
 
 
-def test_a_piece_read_one_for_one_maps_each_character() -> None:
-    assert Piece("text", 10, 15, "hello").origin(1, 3) == (11, 13)
-
-
-def test_a_decoded_piece_maps_to_its_whole_source() -> None:
-    assert Piece("text", 10, 14, "<").origin(0, 1) == (10, 14)
-
-
 @given(
     st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.booleans()), min_size=1, max_size=8),
     st.data(),

@@ -38,10 +38,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
-        running = started.chromium.launch(
-            executable_path=path,
-            args=ARGUMENTS,
-        )
+        running = started.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield running
         running.close()
 
@@ -65,14 +62,11 @@ def site(index: Index) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(browser: Any, site: Site) -> Iterator[Visit]:
-    """A window of its own; nothing in it may break the page's policy, raise an error or ask another server."""
-    from tests.serve.page.visit import Visit
+    """A window of its own."""
+    from tests.serve.page.visit import visited
 
-    opened = Visit(browser)
-    yield opened
-    opened.context.close()
-    assert opened.complaints == []
-    assert [url for url in opened.requests if not url.startswith(site.url)] == []
+    with visited(browser, site) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from mathamr.index.indexing.builder import BuildOptions, build_index
-from mathamr.search.searcher import Index
-from tests.serve.page.visit import Page, Visit, ask, expect
-from tests.serve.site import Site, serving
+from tests.serve.page.visit import Page, ask, expect, visited
+from tests.serve.site import Site, serving_files
 
 BOOK = r"""\documentclass{book}
 \newcommand{\ZZ}{\mathbb{Z}}
@@ -52,20 +50,14 @@ For a prime $p$ we have $a^p \equiv a$ and $\norm{x+1}^2 = 0$.
 
 @pytest.fixture(scope="module")
 def book(browser: Any, tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp("book")
-    (folder / "book.tex").write_text(BOOK, encoding="utf-8")
-    options = BuildOptions(model=model_folder, engine="flat", device="cpu")
-    build_index([folder / "book.tex"], folder / "index", options)
-    with Index.open(folder / "index", device="cpu") as opened, serving(opened) as running:
+    with serving_files(tmp_path_factory.mktemp("book"), {"book.tex": BOOK}, model_folder) as running:
         yield running
 
 
 @pytest.fixture
 def page(browser: Any, book: Site) -> Iterator[Page]:
-    opened = Visit(browser)
-    yield opened.page
-    opened.context.close()
-    assert opened.complaints == []
+    with visited(browser, book) as opened:
+        yield opened.page
 
 
 def test_the_home_page_and_a_formula_that_is_searched_on_know_the_macros_of_the_book(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
+from tests.folders import write_files
 from tests.leanproject import COMPACT, SUMS
-from tests.serve.page.visit import Page, Visit, ask, expect
+from tests.serve.page.visit import Page, ask, expect, visited
 from tests.serve.site import Site, serving
 
 NOTES = """# Heine–Borel
@@ -27,13 +27,8 @@ Every subgroup of a cyclic group is cyclic.
 @pytest.fixture(scope="module")
 def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("declarations")
-    for name, text in (("Mathlib/Compact", COMPACT), ("Toy/Sums", SUMS)):
-        path = Path(folder, "project", f"{name}.lean")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    notes = folder / "notes" / "limits.md"
-    notes.parent.mkdir()
-    notes.write_text(NOTES, encoding="utf-8")
+    files = {"project/Mathlib/Compact.lean": COMPACT, "project/Toy/Sums.lean": SUMS, "notes/limits.md": NOTES}
+    write_files(folder, files)
     for name in ("project", "notes"):
         build_index([folder / name], folder / f"{name}.index", BuildOptions(model="mathamr-3", engine="flat"))
     with (
@@ -46,11 +41,8 @@ def library(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def page(browser: Any, library: Site) -> Iterator[Page]:
-    opened = Visit(browser)
-    yield opened.page
-    opened.context.close()
-    assert opened.complaints == []
-    assert [url for url in opened.requests if not url.startswith(library.url)] == []
+    with visited(browser, library) as opened:
+        yield opened.page
 
 
 def test_a_declaration_shows_its_innermost_module_alone(page: Page, library: Site) -> None:

@@ -9,27 +9,16 @@ from typing import Any
 
 import pytest
 
-from mathamr.index.indexing.builder import BuildOptions, build_index
-from mathamr.search.searcher import Index
 from tests.serve.page.visit import Page, ask, expect
-from tests.serve.site import Site, serving
+from tests.serve.site import Site, serving_files
 
 NOTES = ("limits/easy/a.md", "limits/easy/b.md", "limits/hard/c.md", "sums/d.md", "e.md")
 
 
 @pytest.fixture(scope="module")
 def vault(browser: Any, tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Site]:
-    folder = tmp_path_factory.mktemp("folders")
-    for name in NOTES:
-        note = folder / "vault" / name
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(f"# Note {note.stem}\n\nA sequence $x_n$ converges to a limit.\n", encoding="utf-8")
-    build_index(
-        [folder / "vault"],
-        folder / "index",
-        BuildOptions(model=model_folder, engine="flat", device="cpu"),
-    )
-    with Index.open(folder / "index", device="cpu") as opened, serving(opened) as running:
+    notes = {name: f"# Note {name}\n\nA sequence $x_n$ converges to a limit.\n" for name in NOTES}
+    with serving_files(tmp_path_factory.mktemp("folders"), notes, model_folder) as running:
         yield running
 
 
@@ -44,7 +33,7 @@ def test_folders_open_to_the_folders_in_them_and_close_again(browser: Any, vault
     folders.nth(1).click()
     expect(folders).to_have_text(["easy/2"])
     expect(page.locator(".hit")).to_have_count(2)
-    expect(page).to_have_url(re.compile(r"folder=vault%2Flimits%2Feasy$"))
+    expect(page).to_have_url(re.compile(r"folder=files%2Flimits%2Feasy$"))
     folders.first.click()
     expect(folders).to_have_text(["limits/3", "easy/2", "hard/1"])
     folders.first.click()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mathamr.serve.middleware import POLICY
-from tests.serve.page.visit import Page, Visit, ask, expect
+from tests.serve.page.visit import Page, Visit, ask, expect, visited
 from tests.serve.site import Site
 
 PASTE = """([text, html]) => {
@@ -171,11 +171,9 @@ def test_the_palette_fills_the_field_and_the_choice_is_remembered(page: Page, si
 
 @pytest.fixture
 def phone(browser: Any, site: Site) -> Iterator[Page]:
-    opened = Visit(browser, viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
-    yield opened.page
-    opened.context.close()
-    assert opened.complaints == []
-    assert [url for url in opened.requests if not url.startswith(site.url)] == []
+    phone = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+    with visited(browser, site, **phone) as opened:
+        yield opened.page
 
 
 def test_a_phone_gets_a_keyboard_for_mathematics_and_a_desktop_does_not(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote
 
@@ -37,6 +39,16 @@ class Visit:
     def _hear(self, message: Any) -> None:
         if "Content Security Policy" in message.text or message.type == "warning":
             self.complaints.append(message.text)
+
+
+@contextmanager
+def visited(browser: Any, site: Site, **options: Any) -> Iterator[Visit]:
+    """A window in which nothing may break the page's policy, raise an error or ask another server."""
+    opened = Visit(browser, **options)
+    yield opened
+    opened.context.close()
+    assert opened.complaints == []
+    assert [url for url in opened.requests if not url.startswith(site.url)] == []
 
 
 def ask(page: Page, site: Site, query: str = QUESTION, more: str = "") -> None:

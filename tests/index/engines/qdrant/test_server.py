@@ -151,29 +151,6 @@ def test_a_busy_server_is_asked_again_and_another_error_is_reported_at_once(
     engine.close()
 
 
-@pytest.mark.parametrize("name", ["flat", "qdrant"])
-def test_an_engine_that_was_created_with_a_first_stage_is_searched_without_it(
-    tmp_path: Path, name: str
-) -> None:
-    engine = create_engine(tmp_path, FIELDS[:2], name, {"url": "local"} if name == "qdrant" else {})
-    engine.upsert("posts", some_posts(1, 5))
-    engine.close()
-    head = json.loads((tmp_path / "engine.json").read_text())
-    head["options"] |= {
-        "first": "fde",
-        "planes": 0,
-        "repetitions": 1,
-        "projected": 4000,
-        "oversampling": 4,
-        "pool": 1000,
-    }
-    (tmp_path / "engine.json").write_text(json.dumps(head))
-    engine = open_engine(tmp_path)
-    engine.upsert("posts", some_posts(2, 5, "new "))
-    assert len(engine["parts"].search_maxsim(np.ones((1, SIZE), np.float32), 10, exact=False)) == 10
-    engine.close()
-
-
 def test_a_post_with_more_numbers_than_a_point_takes_is_refused_before_any_is_stored(tmp_path: Path) -> None:
     engine = create_engine(tmp_path, FIELDS[:2], "qdrant", {"url": "local"})
     many = (1 << 20) // SIZE + 1

@@ -7,15 +7,9 @@ import pytest
 from mathamr.posts.format import detect
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
-
-
-def read(path: Path) -> tuple[dict[str, Post], Report]:
-    report = Report()
-    return {post.id: post for post in read_posts(path, report)}, report
-
+from mathamr.posts.post import Link, Place
+from tests.folders import write_files
+from tests.posts.reading import read, read_files
 
 PAGE = """<!DOCTYPE html>
 <html><head><title>Limits &amp; series</title><script>var price = "$5$";</script></head>
@@ -26,9 +20,7 @@ and <a href="series/b.html">again</a>.</p></main><footer>$f$</footer></body></ht
 
 
 def test_a_page_becomes_a_note_of_its_main_part(tmp_path):
-    path = tmp_path / "a.html"
-    path.write_text(PAGE)
-    posts, report = read(path)
+    posts, report = read_files(tmp_path, a_html=PAGE)
     post = posts["a.html"]
     assert (post.kind, post.markup) == ("page", "html")
     assert post.title == "Limits"
@@ -41,12 +33,8 @@ def test_a_page_becomes_a_note_of_its_main_part(tmp_path):
 
 
 def test_links_between_pages_of_a_folder_are_kept(tmp_path):
-    (tmp_path / "series").mkdir()
-    (tmp_path / "a.html").write_text(PAGE)
-    (tmp_path / "series" / "b.html").write_text(
-        "<html><body><p>Back <a href='../a.html'>up</a></p></body></html>"
-    )
-    posts, report = read(tmp_path)
+    back = "<html><body><p>Back <a href='../a.html'>up</a></p></body></html>"
+    posts, report = read_files(tmp_path, a_html=PAGE, series__b_html=back)
     assert list(posts) == ["a.html", "series/b.html"]
     assert [(link.target, link.words) for link in posts["a.html"].links] == [
         ("series/b.html", "this"),
@@ -76,10 +64,7 @@ def test_links_between_pages_of_a_folder_are_kept(tmp_path):
     ],
 )
 def test_the_title_is_the_first_heading_or_that_of_the_page_without_the_site(tmp_path, page, title):
-    path = tmp_path / "a.html"
-    path.write_text(page)
-    posts, _ = read(path)
-    assert posts["a.html"].title == title
+    assert read_files(tmp_path, a_html=page)[0]["a.html"].title == title
 
 
 @pytest.mark.parametrize(
@@ -108,18 +93,16 @@ def test_the_title_is_the_first_heading_or_that_of_the_page_without_the_site(tmp
     ],
 )
 def test_the_body_is_the_part_that_says_something(tmp_path, page, body):
-    path = tmp_path / "a.html"
-    path.write_text(page)
-    posts, _ = read(path)
-    assert posts["a.html"].body == body
+    assert read_files(tmp_path, a_html=page)[0]["a.html"].body == body
 
 
 def test_a_page_in_the_encoding_it_declares_is_read_and_others_are_repaired(tmp_path):
     text = '<html><meta charset="iso-8859-2"><body>Erdős</body></html>'
-    (tmp_path / "a.html").write_bytes(text.encode("iso-8859-2"))
-    (tmp_path / "b.html").write_bytes(text.replace("iso-8859-2", "klingon").encode("iso-8859-2"))
-    (tmp_path / "c.html").write_bytes(text.replace("iso-8859-2", "hex").encode("iso-8859-2"))
-    posts, report = read(tmp_path)
+    named = {"a": "iso-8859-2", "b": "klingon", "c": "hex"}
+    files = {
+        f"{file}.html": text.replace("iso-8859-2", name).encode("iso-8859-2") for file, name in named.items()
+    }
+    posts, report = read(write_files(tmp_path, files))
     assert [post.body for post in posts.values()] == ["Erdős", "Erd\ufffds", "Erd\ufffds"]
     assert dict(report.repaired) == {"invalid UTF-8": 2}
 
@@ -137,14 +120,12 @@ def test_a_long_page_is_a_post_a_section_and_links_lead_to_them(tmp_path):
     words = (
         "Some words about \\(x\\) that fill a section, one after the other, until it is long enough. " * 12
     )
-    (tmp_path / "long.html").write_text(
-        f"<html><body><nav>menu</nav><main>\n<h1>Book</h1>\n<p>{words}</p>\n<section id='one'><h2>One</h2><p>{words}"
-        f"</p></section>\n<h2 id='two'>Two <em>b</em></h2><h3>Deep</h3><p>{words}</p>\n<h2>One</h2>{words}</main></body></html>"
+    posts, _ = read_files(
+        tmp_path,
+        long_html=f"<html><body><nav>menu</nav><main>\n<h1>Book</h1>\n<p>{words}</p>\n<section id='one'><h2>One</h2><p>{words}"
+        f"</p></section>\n<h2 id='two'>Two <em>b</em></h2><h3>Deep</h3><p>{words}</p>\n<h2>One</h2>{words}</main></body></html>",
+        other_html="<p><a href='long.html#two'>there</a> <a href='long.html#no'>top</a></p>",
     )
-    (tmp_path / "other.html").write_text(
-        "<p><a href='long.html#two'>there</a> <a href='long.html#no'>top</a></p>"
-    )
-    posts, _ = read(tmp_path)
     assert [(post.id, post.title, post.kind) for post in posts.values()] == [
         ("long.html", "Book", "page"),
         ("long.html#one", "Book: One", "section"),
@@ -165,8 +146,7 @@ def test_formulas_set_with_letters_of_html_keep_their_scripts(tmp_path):
         "<p>Let <span class='math inline'><em>z</em><sub><em>i</em></sub> ∈ {0, 1}</span> and"
         " <span class='math display'><em>e</em><sup>−<em>x</em><sup>2</sup></sup>  ≤  log <strong>v</strong></span>.</p>"
     )
-    (tmp_path / "a.html").write_text(page, encoding="utf-8")
-    posts, _ = read(tmp_path)
+    posts, _ = read_files(tmp_path, a_html=page)
     assert [(formula.latex, formula.display) for formula in posts["a.html"].formulas] == [
         ("z_{i} ∈ \\{0, 1\\}", False),
         ("e^{−x^{2}} ≤ \\log \\mathbf{v}", True),
@@ -188,8 +168,7 @@ def test_the_content_of_a_page_of_doxygen_is_read(tmp_path: Path) -> None:
         '<div class="title">Maps</div></div><div class="contents"><p>A map of <b>Householder</b>.</p><div class="ttc">tip</div>'
         "</div></div></body></html>"
     )
-    (tmp_path / "a.html").write_text(page)
-    (post,) = read_posts(tmp_path, Report())
+    post = read_files(tmp_path, a_html=page)[0]["a.html"]
     assert "Householder" in post.body
     assert "Menu" not in post.body
     assert "tip" not in passage(post).text
@@ -197,8 +176,8 @@ def test_the_content_of_a_page_of_doxygen_is_read(tmp_path: Path) -> None:
 
 def test_a_long_page_without_headings_is_cut_between_its_blocks(tmp_path):
     paragraphs = [f"<p>Paragraph {n} with \\(x^{{{n}}}\\) and {'word ' * 95}.</p>" for n in range(60)]
-    (tmp_path / "a.html").write_text("<html><body><h1>A</h1>\n" + "\n".join(paragraphs) + "</body></html>")
-    posts, _ = read(tmp_path)
+    page = "<html><body><h1>A</h1>\n" + "\n".join(paragraphs) + "</body></html>"
+    posts, _ = read_files(tmp_path, a_html=page)
     assert [len(post.formulas) for post in posts.values()] == [4] * 15
     assert {post.title for post in posts.values()} == {"A"}
     assert [post.place.line for post in posts.values()] == [1, *range(6, 62, 4)]

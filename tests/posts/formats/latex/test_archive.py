@@ -6,9 +6,8 @@ import io
 import tarfile
 from pathlib import Path
 
-from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from tests.folders import write_files
+from tests.posts.reading import read
 
 MAIN = r"""\documentclass{article}\newcommand{\RR}{\mathbb{R}}\newtheorem{theorem}{Theorem}
 \begin{document}\input{sections/one}
@@ -25,23 +24,18 @@ def archive(path: Path, files: dict[str, bytes], mode: str = "w:gz") -> Path:
     return path
 
 
-def read(path: Path) -> tuple[list[Post], Report]:
-    report = Report()
-    return list(read_posts(path, report)), report
-
-
 def test_an_archive_is_read_as_a_folder_of_its_own(tmp_path: Path) -> None:
     files = {"figure.png": b"\x89PNG", "main.tex": MAIN.encode(), "sections/one.tex": ONE.encode()}
     path = archive(tmp_path / "2101.01234.tar.gz", files)
     posts, report = read(path)
-    theorem, proof = posts
+    theorem, proof = posts.values()
     assert theorem.id == "2101.01234.tar.gz/main.tex#thm:a"
     assert theorem.macros == (r"\newcommand{\RR}{\mathbb{R}}",)
     assert theorem.formulas[0].id.startswith(theorem.id)
     assert theorem.place is not None
     assert theorem.place.path == "2101.01234.tar.gz/sections/one.tex"
     assert proof.parent == theorem.id
-    assert {post.source for post in posts} == {str(path)}
+    assert {post.source for post in posts.values()} == {str(path)}
     assert not report.skipped
 
 
@@ -66,7 +60,7 @@ def test_a_truncated_archive_gives_what_is_whole(tmp_path: Path) -> None:
     )
     path.write_bytes(path.read_bytes()[:2500])
     posts, report = read(path)
-    assert [post.kind for post in posts] == ["theorem", "proof"]
+    assert [post.kind for post in posts.values()] == ["theorem", "proof"]
     assert report.skipped["damaged archive"] == 1
 
 
@@ -79,23 +73,18 @@ PAPER = r"""\documentclass{article}\newtheorem{theorem}{Theorem}
 
 
 def test_a_paper_has_number_title_authors_and_year_of_its_source(tmp_path: Path) -> None:
-    (post,) = read(archive(tmp_path / "2101.01234v2.tar.gz", {"main.tex": PAPER.encode()}))[0]
+    posts, _ = read(archive(tmp_path / "2101.01234v2.tar.gz", {"main.tex": PAPER.encode()}))
+    (post,) = posts.values()
     authors = ("author:Ada Byron", "author:Emmy Noether", "author:Sophie Germain")
     assert post.tags == ("arxiv:2101.01234v2", "paper:On the \\emph{order} of $p$-groups", *authors)
     assert post.date == "2021-01"
 
 
 def test_metadata_beside_the_sources_count_more_and_folders_are_papers_too(tmp_path: Path) -> None:
-    (tmp_path / "math_0309136").mkdir()
-    (tmp_path / "math_0309136" / "paper.tex").write_text(PAPER, encoding="utf-8")
-    (tmp_path / "draft2012001").mkdir()
-    (tmp_path / "draft2012001" / "paper.tex").write_text(PAPER, encoding="utf-8")
-    (tmp_path / "arxiv-metadata.jsonl").write_text(
-        'broken\n{"id": "math/0309136", "title": "The entropy formula", "authors": "G. Perelman and others"}\n',
-        encoding="utf-8",
-    )
-    report = Report()
-    posts = {post.id: post for post in read_posts(tmp_path, report, format="latex")}
+    about = '{"id": "math/0309136", "title": "The entropy formula", "authors": "G. Perelman and others"}'
+    papers = {f"{folder}/paper.tex": PAPER for folder in ("math_0309136", "draft2012001")}
+    write_files(tmp_path, papers | {"arxiv-metadata.jsonl": f"broken\n{about}\n"})
+    posts, _ = read(tmp_path, format="latex")
     assert posts["math_0309136/paper.tex#thm:a"].tags == (
         "arxiv:math/0309136",
         "paper:The entropy formula",

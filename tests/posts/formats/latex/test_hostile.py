@@ -15,14 +15,3 @@ def test_styles_that_use_each_other_end(tmp_path: Path) -> None:
     posts, report = read_bounded(tmp_path)
     assert ["lemma", 1] in [post[1:3] for post in posts]
     assert report["skipped_by_cause"] == {"too many styles": 1}
-
-
-def test_loops_of_links_in_a_folder_are_reported(tmp_path: Path) -> None:
-    (tmp_path / "a.tex").write_text("\\input{loop}\\input{" + "b" * 300 + "}\\input{" + "c/" * 3000 + "d} ok")
-    (tmp_path / "loop.tex").symlink_to("loop.tex")
-    (tmp_path / "inside").mkdir()
-    (tmp_path / "inside" / "again").symlink_to("..")
-    posts, report = read_bounded(tmp_path)
-    assert len(posts) == 1
-    assert report["missing_by_cause"] == {"input without a file": 3}
-    assert report["skipped_by_cause"]["not a file"] == 1

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from mathamr.posts.format import Collection
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Place, Post
-from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.posts.reading import read_files
 
 DOCUMENT = r"""
 \documentclass{article}
@@ -44,9 +44,7 @@ REMARK, LEMMA = "#rem-b1b7b7", "#lemma-7f638e"
 
 
 def read(folder: Path, text: str = DOCUMENT) -> tuple[dict[str, Post], Report]:
-    (folder / "paper.tex").write_text(text, encoding="utf-8")
-    report = Report()
-    return {post.id: post for post in read_posts(folder, report)}, report
+    return read_files(folder, paper_tex=text)
 
 
 def test_a_document_is_cut_into_linked_posts(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from mathamr.posts.formats.lean.commands import Declaration, declarations
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from tests.folders import write_files
+from tests.posts.reading import read as read_folder
+from tests.posts.reading import read_files
 
 
 def read(text: str) -> dict[str, Declaration]:
@@ -19,9 +20,8 @@ def read(text: str) -> dict[str, Declaration]:
 
 
 def posts_of(folder: Path, **files: str) -> dict[str, Post]:
-    for name, text in files.items():
-        (folder / f"{name}.lean").write_text(text)
-    return {post.place.label or post.id: post for post in read_posts(folder, Report()) if post.place}
+    posts, _ = read_folder(write_files(folder, {f"{name}.lean": text for name, text in files.items()}))
+    return {post.place.label or post.id: post for post in posts.values() if post.place}
 
 
 def test_names_follow_namespaces_sections_and_root() -> None:
@@ -223,7 +223,6 @@ def test_counterparts_of_types_are_known_across_files(tmp_path: Path) -> None:
 
 
 def test_a_post_has_its_place_its_tags_and_its_formula(tmp_path: Path) -> None:
-    (tmp_path / "Area").mkdir()
     posts = posts_of(
         tmp_path,
         **{
@@ -243,7 +242,6 @@ def test_a_post_has_its_place_its_tags_and_its_formula(tmp_path: Path) -> None:
 
 
 def test_an_unclosed_comment_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "a.lean").write_text("theorem a : p := q\n/- never")
-    report = Report()
-    assert len(list(read_posts(tmp_path, report))) == 1
+    posts, report = read_files(tmp_path, a_lean="theorem a : p := q\n/- never")
+    assert len(posts) == 1
     assert report.repaired["unclosed comment"] == 1

@@ -56,6 +56,8 @@ def test_what_is_no_front_matter_stays_text(text: str) -> None:
         ('title: "\\sigma-algebras"\ntags: a', "\\sigma-algebras", ("a",)),
         ("title: T\ntags:\n  - x\n- '#y'", "T", ("x", "y")),
         ("title: [never closed\ntags:\n  - x", "[never closed", ("x",)),
+        ("title: t\n{odd", "t", ()),
+        ("{{{", "", ()),
     ],
 )
 def test_what_is_not_quite_yaml_is_read_key_by_key_and_reported(
@@ -63,6 +65,11 @@ def test_what_is_not_quite_yaml_is_read_key_by_key_and_reported(
 ) -> None:
     found = FrontMatter.read(f"---\n{head}\n---\n", report := Report())
     assert (found.title, found.tags) == (title, tags)
+    assert dict(report.repaired) == {"front matter": 1}
+
+
+def test_what_is_not_toml_is_reported() -> None:
+    assert FrontMatter.read("+++\nnot toml\n+++\n", report := Report()).title == ""
     assert dict(report.repaired) == {"front matter": 1}
 
 
@@ -126,31 +133,9 @@ def test_a_bomb_is_bounded(tmp_path: Path, fence: str, bomb: str) -> None:
     assert run.returncode == 0, run.stderr[-1000:]
 
 
-def test_lines_that_are_not_understood_are_reported() -> None:
-    report = Report()
-    assert FrontMatter.read("---\ntitle: t\n{odd\n---\n", report).title == "t"
-    assert FrontMatter.read("+++\nnot toml\n+++\n", report).title == ""
-    assert report.repaired["front matter"] == 2
-
-
 SCALARS = st.one_of(
-    st.sampled_from(
-        [
-            "9" * 5_000,
-            "0x" + "f" * 5_000,
-            "1e999",
-            "-inf",
-            "nan",
-            "0o7",
-            "1_0",
-            "12:30",
-            "~",
-            "",
-            "!!int x",
-            "&a b",
-            "*a",
-        ]
-    ),
+    st.sampled_from(["9" * 5_000, "0x" + "f" * 5_000, "", "!!int x", "&a b"]),
+    st.sampled_from(["1e999", "-inf", "nan", "0o7", "1_0", "12:30", "~", "*a"]),
     st.datetimes().map(str),
     st.dates().map(str),
     st.floats().map(str),
@@ -182,18 +167,3 @@ def test_front_matter_of_any_keys_and_values_is_read_or_reported(
     found = FrontMatter.read(text, Report())
     assert 0 <= found.end <= len(text)
     assert all(isinstance(each, str) for each in (found.title, *found.tags, *found.aliases))
-
-
-@given(
-    st.lists(
-        st.sampled_from(["---\n", "a: b\n", "- c\n", "[", "x", " ", ":", "'", "\n", "+++\n", "= 1\n"])
-    ).map("".join)
-)
-def test_any_head_gives_front_matter_inside_the_text(text: str) -> None:
-    assert 0 <= FrontMatter.read(text, Report()).end <= len(text)
-
-
-def test_front_matter_without_any_key_is_reported_and_left_out() -> None:
-    report = Report()
-    assert FrontMatter.read("---\n{{{\n---\nText.", report).title == ""
-    assert report.repaired == {"front matter": 1}

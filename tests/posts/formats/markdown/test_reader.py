@@ -10,19 +10,14 @@ from mathamr.posts.formats.markdown.outline import slug
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.posts.reading import read_files
 
 LONG = "Some words about $x$ that fill a section, one after the other, until it is long enough. " * 10
 
 
 def notes(folder: Path, **files: str) -> tuple[dict[str, Post], Report]:
-    for name, text in files.items():
-        path = folder / f"{name.replace('__', '/')}.md"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    report = Report()
-    return {post.id: post for post in read_posts(folder, report)}, report
+    return read_files(folder, **{f"{name}_md": text for name, text in files.items()})
 
 
 def test_a_short_note_is_one_post(tmp_path: Path) -> None:

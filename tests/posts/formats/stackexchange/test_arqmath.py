@@ -13,10 +13,10 @@ from mathamr.posts.format import detect
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import table, table_kind
 from mathamr.posts.inputs import head
-from mathamr.posts.post import Formula, Post
-from mathamr.posts.reader import read_posts
+from mathamr.posts.post import Formula
 from mathamr.posts.report import Report
 from tests.posts.formats.stackexchange.test_reader import row, write
+from tests.posts.reading import read
 
 EARLY = ["id", "post_id", "thread_id", "type", "visual_id", "formula"]
 LATE = ["id", "post_id", "thread_id", "type", "comment_id", "old_visual_id", "visual_id", "issue", "formula"]
@@ -41,11 +41,6 @@ def posts_file(folder: Path) -> Path:
             Body=SPAN.format(103, "x") + " and $y$ and " + SPAN.format(104, "z"),
         ),
     )
-
-
-def read(path: Path, **options: object) -> tuple[dict[str, Post], Report]:
-    report = Report()
-    return {post.id: post for post in read_posts(path, report, **options)}, report  # type: ignore[arg-type]
 
 
 def write_table(path: Path, columns: list[str], *rows: list[object]) -> Path:

@@ -8,9 +8,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.format import detect
-from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from mathamr.posts.post import Link
+from tests.posts.reading import read
 
 
 def row(**attributes: object) -> str:
@@ -21,11 +20,6 @@ def write(path: Path, *rows: str, root: str = "posts") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n<{root}>\n' + "\n".join(rows) + f"\n</{root}>")
     return path
-
-
-def read(path: Path, **options: object) -> tuple[dict[str, Post], Report]:
-    report = Report()
-    return {post.id: post for post in read_posts(path, report, **options)}, report  # type: ignore[arg-type]
 
 
 QUESTION = row(

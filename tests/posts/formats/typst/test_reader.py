@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
+from tests.posts.reading import read_files
 
 
 def read(folder: Path, source: str) -> list[Post]:
-    (folder / "a.typ").write_text(source, encoding="utf-8")
-    return list(read_posts(folder / "a.typ", Report()))
+    return list(read_files(folder, a_typ=source)[0].values())
 
 
 @pytest.mark.parametrize(
