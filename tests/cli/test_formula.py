@@ -58,16 +58,6 @@ def test_formulas_may_come_line_by_line() -> None:
     assert [formula["latex"] for formula in json.loads(run("--json", stdin="a\n\nb\n").stdout)] == ["a", "b"]
 
 
-def test_a_mathematician_reads_an_application() -> None:
-    done = run("--reading", "mathematician", "--json", "f(x)")
-    assert done.returncode == 0
-    assert json.loads(done.stdout)[0]["opt"].startswith("[F!")
-
-
-def test_an_unknown_reading_is_wrong() -> None:
-    assert "known: published, mathematician" in run("--reading", "physicist", "x").stderr
-
-
 def test_control_characters_do_not_reach_the_terminal() -> None:
     for arguments in ((), ("--mathml",)):
         done = run(*arguments, "x\x1b]0;owned\x07\x9b2J")

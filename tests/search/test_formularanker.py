@@ -10,7 +10,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.trees import Trees, trees_of
-from mathamr.index.lexical.terms import reading_in_force
+from mathamr.index.lexical.terms import READING
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.search.formularanker import FormulaRanker
@@ -97,10 +97,7 @@ def test_the_same_in_other_letters_comes_first_and_every_formula_is_read_once() 
     assert sorted(visuals.read) == sorted(FORMULAS)
     assert found[0].evidence["renamed"] == 0.5
     assert all(each.score > 0 for each in found)
-    trees = [
-        trees_of(Formula("", latex), (), reading_in_force())[0]
-        for latex in ("u^2+v^2=w^2", FORMULAS["second"])
-    ]
+    trees = [trees_of(Formula("", latex), (), READING)[0] for latex in ("u^2+v^2=w^2", FORMULAS["second"])]
     assert found[0].evidence["aligned"] == pytest.approx(similarity(*trees))
 
 
@@ -110,8 +107,7 @@ def aligned(found: Sequence[RankedResult]) -> set[str]:
 
 def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent() -> None:
     asked, first = (
-        trees_of(Formula("", latex), (), reading_in_force())[0]
-        for latex in ("u^2+v^2=w^2", FORMULAS["first"])
+        trees_of(Formula("", latex), (), READING)[0] for latex in ("u^2+v^2=w^2", FORMULAS["first"])
     )
     found = ranker("u^2+v^2=w^2", Known(), aligned_nodes=work(asked, first)).rank(
         RANKING, SearchOptions(10), "it"
@@ -144,8 +140,8 @@ ALIKE = Rerank(first=Lexical(), then=AlikeNodes(), pool=4, keeps_rest=True)
 def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_follows() -> None:
     visuals = Known()
     found = ranker("u^2+v^2=w^2", visuals).rank(ALIKE, SearchOptions(10), "it")
-    read = [trees_of(Formula("", latex), (), reading_in_force())[0] for latex in FORMULAS.values()]
-    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
+    read = [trees_of(Formula("", latex), (), READING)[0] for latex in FORMULAS.values()]
+    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), READING)[0]
     worth = dict(zip(FORMULAS, node_comparer("formula-graph").alike(asked, read), strict=True))
     expected = sorted(FORMULAS, key=lambda each: -worth[each])
     assert [each.id for each in found] == expected
@@ -155,7 +151,7 @@ def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_fo
 
 
 def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent() -> None:
-    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
+    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), READING)[0]
     few = sum(len(tree) for tree in asked if tree is not None)
     ranking = Fuse(
         parts=(Component("lexical", Lexical()), Component("nodes", AlikeNodes())), normalisation="top"

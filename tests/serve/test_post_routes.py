@@ -99,23 +99,17 @@ def test_ids_lead_to_posts_and_never_to_files(client: TestClient, what: str, id:
     assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
 
 
-def test_the_graph_of_a_post_in_three_forms(client: TestClient, index: Index) -> None:
+def test_the_graph_of_a_post_in_both_forms(client: TestClient, index: Index) -> None:
     post = next(each for each in index.archive.catalogue.every_post() if each.formulas)
     graph = index.archive.graph(post.id)
-    found = client.get(at(post.id, "graphs")).json()
-    assert found["sentences"] == list(graph.texts)
-    kinds = {node["kind"] for node in found["nodes"]}
-    assert {"amr", "formula", "opt", "slt", "virtual"} <= kinds
-    numbers = {node["id"] for node in found["nodes"]}
-    assert all({edge["source"], edge["target"]} <= numbers for edge in found["edges"])
-    penman = client.get(at(post.id, "graphs"), params={"format": "penman"})
+    penman = client.get(at(post.id, "graphs"))
     assert penman.headers["content-type"].startswith("text/plain")
     assert notation.read(penman.text) == graph
     picture = client.get(at(post.id, "graphs"), params={"format": "svg"})
     assert ElementTree.fromstring(picture.content).tag.endswith("svg")
     assert "style-src 'unsafe-inline'" in picture.headers["content-security-policy"]
-    without = client.get(at(post.id, "graphs"), params={"formulas": "none"}).json()
-    assert not {node["kind"] for node in without["nodes"]} & {"opt", "slt"}
+    without = client.get(at(post.id, "graphs"), params={"formulas": "none"}).text
+    assert (":opt" in penman.text, ":opt" in without) == (True, False)
 
 
 def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_whole_and_then_gone(
@@ -132,7 +126,7 @@ def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_whole_and_then_gone(
 
     monkeypatch.setattr(writer, "graph", meanwhile)
     client = serving(over=own_index)
-    assert client.get(at(post, "graphs")).json()["id"] == post
+    assert notation.read(client.get(at(post, "graphs")).text).id == post
     deleting.join()
     monkeypatch.undo()
     response = client.get(at(post, "graphs"))
@@ -207,7 +201,7 @@ def test_every_reachable_id_can_be_put_read_and_deleted(writing: TestClient) -> 
             continue
         assert writing.put(at(id), json={"body": "Let $x$ be."}).status_code == 201, id
         assert writing.get(at(id)).json()["id"] == id
-        assert writing.get(at(id, "graphs")).json()["id"] == id
+        assert writing.get(at(id, "graphs")).status_code == 200
         assert writing.delete(at(id)).status_code == 200
 
 
@@ -257,7 +251,7 @@ def test_a_post_is_reached_whatever_lines_its_id_has(own_index: Index, writing: 
         [Post(id, "note", "A note with an id of several lines.", markup="text"), Post("first", "note", "x")]
     )
     assert writing.get(at(id)).json()["id"] == id
-    assert writing.get(at(id, "graphs")).json()["id"] == id
+    assert writing.get(at(id, "graphs")).status_code == 200
     assert writing.delete(at(id)).status_code == 200
     assert writing.get(at(id)).status_code == 404
 

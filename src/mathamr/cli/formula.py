@@ -41,13 +41,6 @@ def command(
     wildcards: Annotated[
         bool, typer.Option("--wildcards", help="Read ?x as a wildcard, as in queries.")
     ] = False,
-    reading: Annotated[
-        str,
-        typer.Option(
-            help="How the operator tree is read: published (as Tangent-S and LaTeXML) or mathematician (what the "
-            "formula means)."
-        ),
-    ] = "published",
 ) -> None:
     """Parse LaTeX (or MathML, with --jsonl) and show the layout and operator trees."""
     if as_json + as_jsonl + mathml > 1:
@@ -56,7 +49,7 @@ def command(
         raise typer.BadParameter("--jsonl reads standard input; it takes no formulas and no --svg")
     from mathamr.formulas.parse import FormulaParser
 
-    parser = FormulaParser([_text(path) for path in macros or ()], wildcards=wildcards, reading=reading)
+    parser = FormulaParser([_text(path) for path in macros or ()], wildcards=wildcards)
     if as_jsonl:
         from mathamr.formulas.jsonlines import answers
 

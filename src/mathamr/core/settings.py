@@ -69,11 +69,6 @@ TEXT = Setting(
     "backend of the text encoder: onnx (ONNX Runtime, eight bits) or float (torch); auto is the one that an index was built with, and"
     " for a new index float on a GPU, onnx otherwise",
 )
-READING = Setting(
-    "MATHAMR_READING",
-    "mathematician",
-    "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
-)
 TREES = Setting(
     "MATHAMR_TREES",
     "latex",
@@ -86,7 +81,6 @@ SETTINGS = (
     CACHE,
     MINILM,
     TEXT,
-    READING,
     TREES,
     API_KEY,
     READ_KEY,

@@ -185,17 +185,14 @@ class FormulaParser:
         macros: Macros | Iterable[str] = (),
         *,
         wildcards: bool = False,
-        reading: str = "published",
         remembered: int = 20_000,
     ) -> None:
         self.macros = Macros.of(macros)
         self.wildcards = wildcards
-        self.reading = reading
-        check_reading(reading)
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
     def _parse_one(self, latex: str) -> ParsedFormula:
-        return _parse(latex, self.macros, wildcards=self.wildcards, reading=self.reading)
+        return _parse(latex, self.macros, wildcards=self.wildcards, reading="published")
 
     def parse(self, latex: str) -> ParsedFormula:
         """Parse both trees of a formula, like the function `parse`."""

@@ -14,7 +14,7 @@ from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import reading_in_force
+from mathamr.index.lexical.terms import READING
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
@@ -246,7 +246,7 @@ class FormulaRanker(Ranker):
         if unread:
             known |= dict.fromkeys(unread) | self._lexicon().trees(unread)
             if rest := [visual for visual in unread if known[visual] is None]:
-                known |= self._visuals.trees(rest, reading_in_force(), self._reading.affords)
+                known |= self._visuals.trees(rest, READING, self._reading.affords)
         return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
     def _first_place(self, visual: str, where: Filter | None) -> str | None:

@@ -15,7 +15,7 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import formula_spans, is_formula, latex_of
-from mathamr.index.lexical.terms import reading_in_force, words
+from mathamr.index.lexical.terms import READING, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -154,9 +154,8 @@ class Query:
     def trees(self) -> dict[str, Trees]:
         """Both trees of every formula that can be parsed, by id."""
         # The reading of the lexical index comes first: one parse gives both.
-        reading = reading_in_force()
         for formula in self.formulas:
-            trees_of(formula, self.post.macros, reading)
+            trees_of(formula, self.post.macros, READING)
         read = {formula.id: trees_of(formula, self.post.macros)[0] for formula in self.formulas}
         return {identifier: trees for identifier, trees in read.items() if trees != (None, None)}
 

@@ -11,7 +11,7 @@ from typing import Protocol
 from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import Terms, post_terms, reading_in_force, terms_of_trees
+from mathamr.index.lexical.terms import READING, Terms, post_terms, terms_of_trees
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
 from mathamr.search.wildcards import has_wildcards
@@ -96,7 +96,7 @@ class QueryContext:
         """The same trees in the reading of the lexical index, by which formulas are compared."""
         if self.formula is None:
             return (None, None)
-        return trees_of(self.formula, self.query.post.macros, reading_in_force())[0]
+        return trees_of(self.formula, self.query.post.macros, READING)[0]
 
     @cached_property
     def visual(self) -> str:

@@ -22,7 +22,7 @@ from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
-from mathamr.index.lexical.terms import reading_in_force
+from mathamr.index.lexical.terms import READING
 from mathamr.index.scored import Scored
 from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.index.storage import IndexStorage
@@ -490,7 +490,7 @@ class Index(Closing):
         context, _ = self._context(query, "formulas", StageTimer())
         assert context.formula is not None
         by = ALIGNMENT
-        ours, theirs = context.lexical_trees, trees_of(entry.formula, entry.macros, reading_in_force())[0]
+        ours, theirs = context.lexical_trees, trees_of(entry.formula, entry.macros, READING)[0]
         if not hasattr(self.archive.system_type, "match_nodes"):
             views = aligned_views(ours, theirs)
         else:

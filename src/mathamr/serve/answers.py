@@ -306,33 +306,6 @@ class DeleteAnswer(BaseModel):
     deleted: bool
 
 
-class GraphNode(BaseModel):
-    """A node of a graph."""
-
-    id: str
-    label: str
-    kind: Literal["amr", "formula", "opt", "slt", "virtual"]
-
-
-class GraphEdge(BaseModel):
-    """An edge of a graph."""
-
-    source: str
-    target: str
-    label: str
-    kind: Literal["amr", "formula", "opt", "slt", "virtual"]
-
-
-class GraphAnswer(BaseModel):
-    """The graph of a post."""
-
-    id: str
-    top: str
-    nodes: list[GraphNode]
-    edges: list[GraphEdge]
-    sentences: list[str]
-
-
 class RenderAnswer(BaseModel):
     """A formula as MathML and trees."""
 

@@ -18,7 +18,7 @@ from mathamr.systems.ranking import Task
 Strategy = Annotated[str, StringConstraints(min_length=1, max_length=40)]
 """The name of a ranking: those of the served index are in `/v1/index`."""
 Format = Literal["json", "svg"]
-GraphFormat = Literal["json", "penman", "svg"]
+GraphFormat = Literal["penman", "svg"]
 Trees = Literal["both", "opt", "slt", "none"]
 
 DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"

@@ -12,7 +12,7 @@ from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import trees_of
 from mathamr.index.lexical.bags import LARGEST, bag_of, formula_bag, pack_trees, unpack_trees
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalPart
-from mathamr.index.lexical.terms import formula_terms, reading_in_force
+from mathamr.index.lexical.terms import READING, formula_terms
 from mathamr.posts.post import Formula
 from tests.models import sample_posts
 
@@ -26,7 +26,7 @@ def test_trees_survive_updates_and_merges(tmp_path: Path) -> None:
     for start in range(0, len(names), 7):
         part.update_bags((each, formula_bag(formulas[each])) for each in names[start : start + 7])
     part.update_bags([("plain", bag_of(formula_terms(Formula("f", "x^2"))))], deletes=names[:3])
-    expected = {each: trees_of(formulas[each], (), reading_in_force())[0] for each in names[3:]}
+    expected = {each: trees_of(formulas[each], (), READING)[0] for each in names[3:]}
     assert part.trees([*names, "plain", "unknown"]) == expected
     found = [hit.id for hit in part.search(formula_terms(formulas[names[5]]), 4)]
     assert part.trees(found) == {each: expected[each] for each in found}

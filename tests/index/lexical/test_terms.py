@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.core.errors import UnknownNameError
-from mathamr.core.settings import READING
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.index.lexical.bags import post_bag
@@ -27,7 +25,6 @@ from mathamr.index.lexical.terms import (
     path_tokens,
     post_terms,
     post_text,
-    terms_fingerprint,
     words,
 )
 from mathamr.posts.post import Formula, Place, Post
@@ -214,22 +211,9 @@ def test_for_a_bare_name_the_one_that_is_called_so_comes_first(
     assert part.search(post_terms(query), 3)[0].id == expected
 
 
-def test_formulas_are_read_as_the_setting_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    prints = []
-    for reading, part in (("published", "U!times(V!𝑓,V!𝑥)"), ("mathematician", "F!𝑓(V!𝑥)")):
-        monkeypatch.setenv(READING.name, reading)
-        assert part in formula_terms(Formula("f", "f(x)+1"))["parts"]
-        assert part in post_terms(Post("1", "note", "$f(x)+1$", markup="markdown"))["parts"]
-        prints.append(terms_fingerprint())
-    assert prints[0] != prints[1]
-    monkeypatch.delenv(READING.name)
-    assert terms_fingerprint() == prints[1]
-
-
-def test_an_unknown_reading_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(READING.name, "physicist")
-    with pytest.raises(UnknownNameError, match="published, mathematician"):
-        terms_fingerprint()
+def test_formulas_are_read_by_what_they_mean() -> None:
+    assert "F!𝑓(V!𝑥)" in formula_terms(Formula("f", "f(x)+1"))["parts"]
+    assert "F!𝑓(V!𝑥)" in post_terms(Post("1", "note", "$f(x)+1$", markup="markdown"))["parts"]
 
 
 def test_shapes_forget_the_names_of_functions_but_not_of_sin() -> None:

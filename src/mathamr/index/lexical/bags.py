@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from mathamr.core.pickling import pickle_by_fields
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, Trees, trees_of
-from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of_trees, text_terms
+from mathamr.index.lexical.terms import READING, Terms, formulas_in, terms_of_trees, text_terms
 from mathamr.posts.post import Formula, Post
 
 TREES = "trees"
@@ -129,16 +129,16 @@ def post_bag(post: Post) -> Bag:
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
     """Return the terms of a formula, as `formula_terms` finds them."""
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
-        return _bag_of_latex(formula.latex, macros, reading_in_force())
-    return _bag_of_trees(formula, macros, reading_in_force())
+        return _bag_of_latex(formula.latex, macros)
+    return _bag_of_trees(formula, macros)
 
 
 @lru_cache(maxsize=8_000)
-def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
+def _bag_of_latex(latex: str, macros: tuple[str, ...]) -> Bag:
     """Remember the last ones, since posts repeat the same short formulas."""
-    return _bag_of_trees(Formula("", latex), macros, reading)
+    return _bag_of_trees(Formula("", latex), macros)
 
 
-def _bag_of_trees(formula: Formula, macros: tuple[str, ...], reading: str) -> Bag:
-    trees, _ = trees_of(formula, macros, reading)
+def _bag_of_trees(formula: Formula, macros: tuple[str, ...]) -> Bag:
+    trees, _ = trees_of(formula, macros, READING)
     return {**bag_of(terms_of_trees(formula.latex, *trees)), TREES: pack_trees(trees)}

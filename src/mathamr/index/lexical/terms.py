@@ -25,9 +25,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.core.listing import names as names_in
-from mathamr.core.settings import READING
 from mathamr.formulas.meaning.mathematician import VERSION
-from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.formats.declaration.namewords import name_words
@@ -42,6 +40,8 @@ AnyTree = TypeVar("AnyTree", bound=Tree)
 Terms = Mapping[str, Sequence[str]]
 """Terms by field; a term is repeated as often as it occurs."""
 
+READING = "mathematician"
+"""The reading of formulas that terms are taken from: what a formula means (`mathamr.formulas.parse`)."""
 FORMULA_FIELDS = ("latex", "paths", "parts", "shapes")
 FIELDS = ("words", "stems", "names", *FORMULA_FIELDS)
 LONGEST_NGRAM = 3
@@ -176,32 +176,25 @@ def formulas_in(post: Post) -> Sequence[Formula]:
     return post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
 
 
-def reading_in_force() -> str:
-    """Return the checked setting of how formulas are read for their terms."""
-    reading = READING.value
-    check_reading(reading)
-    return reading
-
-
 def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
     """Return the terms of a formula."""
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
-        return _terms_of_latex(formula.latex, macros, reading_in_force())
+        return _terms_of_latex(formula.latex, macros)
     return terms_of(formula, macros)
 
 
 @lru_cache(maxsize=2_000)
-def _terms_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Terms:
+def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
     """Remember the last ones, since posts repeat the same short formulas."""
-    return terms_of(Formula("", latex), macros, reading)
+    return terms_of(Formula("", latex), macros)
 
 
-def terms_of(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Terms:
-    """Return the terms of a formula, without a cache; its operator tree is read according to the setting.
+def terms_of(formula: Formula, macros: tuple[str, ...]) -> Terms:
+    """Return the terms of a formula, without a cache; its operator tree says what the formula means.
 
     One formula is one entry wherever it occurs, so its post does not influence how its letters are read.
     """
-    (opt, slt), _ = trees_of(formula, macros, reading or reading_in_force())
+    (opt, slt), _ = trees_of(formula, macros, READING)
     return terms_of_trees(formula.latex, opt, slt)
 
 
@@ -381,14 +374,10 @@ _PROBE = Post(
 )
 
 
+@cache
 def terms_fingerprint() -> str:
     """Return a fingerprint of the rules for terms: it changes when the terms of an example change."""
-    return _fingerprint(reading_in_force())
-
-
-@cache
-def _fingerprint(reading: str) -> str:
-    content = json.dumps([reading, VERSION, post_terms(_PROBE)], sort_keys=True, ensure_ascii=False)
+    content = json.dumps([READING, VERSION, post_terms(_PROBE)], sort_keys=True, ensure_ascii=False)
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

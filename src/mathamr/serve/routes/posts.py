@@ -11,7 +11,6 @@ from fastapi.responses import JSONResponse
 
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.flatgraph import NodePart
 from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
@@ -27,7 +26,7 @@ from mathamr.search.fragment import plain
 from mathamr.search.library import PROFILE, close_enough
 from mathamr.search.searcher import Index
 from mathamr.search.similarposts import beginning
-from mathamr.serve.answers import BesideAnswer, DeleteAnswer, GraphAnswer, PostAnswer, PostsAnswer, PutAnswer
+from mathamr.serve.answers import BesideAnswer, DeleteAnswer, PostAnswer, PostsAnswer, PutAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import formula_piece, title_shown
 from mathamr.serve.relatedposts import references, related_posts
@@ -42,14 +41,6 @@ LONGEST_TITLE = 10_000
 MOST_LINKS = 500
 """Links and tags of a post that are shown, each."""
 _UNREACHABLE = frozenset([".", ".."])
-_KINDS = {
-    NodePart.CONCEPT: "amr",
-    NodePart.CONSTANT: "amr",
-    NodePart.FORMULA: "formula",
-    NodePart.OPT: "opt",
-    NodePart.SLT: "slt",
-    NodePart.VIRTUAL: "virtual",
-}
 _TEXTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {PICTURE: {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}}}
 }
@@ -92,11 +83,11 @@ async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
     return {"id": id, "deleted": True}
 
 
-@router.get(f"/graphs/{{id:{ANY}}}", response_model=GraphAnswer, responses=_TEXTS)
+@router.get(f"/graphs/{{id:{ANY}}}", response_class=Response, responses=_TEXTS)
 async def graph(
-    service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
+    service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "penman", formulas: Trees = "both"
 ) -> Any:
-    """Return the MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
+    """Return the MathAMR+ graph of a post, as Penman text or as a picture."""
     return await service.draw(lambda: _graph(service, id, format, formulas))
 
 
@@ -253,32 +244,4 @@ def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> A
         )
     if format == "svg":
         return Response(picture(found, formulas).encode("utf-8", "replace"), media_type=PICTURE)
-    if format == "penman":
-        return Response(notation.write(found, formulas).encode("utf-8", "replace"), media_type="text/plain")
-    kinds = [_KINDS[part] for part in flat.parts]
-    shown = {
-        "id": id,
-        "top": "0",
-        "nodes": [
-            {"id": str(number), "label": label, "kind": kinds[number]}
-            for number, label in enumerate(flat.labels)
-        ],
-        "edges": [
-            {
-                "source": str(source),
-                "target": str(target),
-                "label": role,
-                "kind": _edge(kinds[source], kinds[target]),
-            }
-            for source, role, target in flat.edges
-        ],
-        "sentences": list(found.texts),
-    }
-    return JSONResponse(shown)
-
-
-def _edge(source: str, target: str) -> str:
-    """Return the kind of an edge: that of the tree it leads into, or virtual if a virtual node is at one end."""
-    if "virtual" in (source, target):
-        return "virtual"
-    return target if target in ("opt", "slt") else "amr"
+    return Response(notation.write(found, formulas).encode("utf-8", "replace"), media_type="text/plain")
