@@ -109,6 +109,7 @@ class HitBuilder:
                     post.place,
                     each.share,
                     self._matches[each.id],
+                    macros=post.macros if above is preview.head else above.post.macros + post.macros,
                 )
             )
         return tuple(hits)

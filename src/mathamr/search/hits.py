@@ -127,6 +127,8 @@ class Hit:
     """What the hit is to the query: most likely what was asked, perhaps, or only something similar."""
     others: tuple[Hit, ...] = ()
     """Of a grouped search: further hits in the same document, or for the same question."""
+    macros: tuple[str, ...] = ()
+    """The definitions of LaTeX with which the formulas of the title and the snippet are read."""
 
     @property
     def reason(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
@@ -19,6 +20,7 @@ FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]
 _WILDCARD = re.compile(r"\?([A-Za-z0-9])")
 
 
+@lru_cache(maxsize=1 << 10)
 def source_shown(source: str) -> str:
     """Return where a post came from, without the folders of this machine.
 
@@ -93,16 +95,18 @@ def formulas_with_macros(post: Post) -> FormulasById:
 
 
 def fragment_pieces(
-    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
+    fragments: Iterable[Fragment],
+    formulas: Mapping[str, tuple[Formula, tuple[str, ...]]],
+    macros: tuple[str, ...] = (),
 ) -> list[dict[str, Any]]:
-    """Return fragments that a search chose as answers hold them; `formulas` are those of their posts."""
+    """Return fragments that a search chose as answers hold them; `formulas` are those of their posts, `macros` for others."""
     shown = []
     for fragment in fragments:
         if fragment.kind != "formula":
             shown.append(text_piece(fragment.text, matched=fragment.matched, kind=fragment.kind))
             continue
         known = formulas.get(fragment.formula or "")
-        drawn = draw_formula(*known) if known else draw(fragment.text, (), display=fragment.display)
+        drawn = draw_formula(*known) if known else draw(fragment.text, macros, display=fragment.display)
         shown.append(
             formula_piece(
                 fragment.text, drawn, fragment.formula, display=fragment.display, matched=fragment.matched

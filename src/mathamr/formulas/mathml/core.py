@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 
 from mathamr.formulas.mathml.alphabets import styled
-from mathamr.formulas.mathml.element import TEXT, Element, rebuilt
+from mathamr.formulas.mathml.element import NO_ATTRIBUTES, TEXT, Element, rebuilt
 from mathamr.formulas.mathml.markupreader import TOKENS
 from mathamr.formulas.mathml.styles import STYLE, are_known
 
@@ -150,7 +151,7 @@ def _allowed(element: Element, children: list[Element]) -> Element:
 
 
 def _token(element: Element) -> Element:
-    text = "".join(each.text for each in element.iterate())
+    text = "".join(each.text for each in element.iterate()) if element.children else element.text
     # Browsers drop blanks at the ends of a text.
     text = _ENDS.sub(_NO_BREAK_SPACE, text) if element.tag == "mtext" else text.strip()
     text = styled(text, element.attributes.get("mathvariant", ""))
@@ -158,14 +159,16 @@ def _token(element: Element) -> Element:
 
 
 def _attributes(element: Element) -> Mapping[str, str]:
-    known = _ATTRIBUTES.get(element.tag, {})
-    kept: dict[str, str] = {}
-    for name, value in element.attributes.items():
-        check = known.get(name) or _GLOBAL.get(name)
-        value = value.strip()
-        if check is not None and check(value):
-            kept[name] = value
-    return kept
+    if not element.attributes:
+        return NO_ATTRIBUTES
+    stripped = ((name, value.strip()) for name, value in element.attributes.items())
+    return {name: value for name, value in stripped if _is_allowed(element.tag, name, value)}
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_allowed(tag: str, name: str, value: str) -> bool:
+    check = _ATTRIBUTES.get(tag, {}).get(name) or _GLOBAL.get(name)
+    return check is not None and bool(check(value))
 
 
 def _table_part(tag: str, element: Element, children: list[Element]) -> Element:

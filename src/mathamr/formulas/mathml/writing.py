@@ -11,7 +11,8 @@ from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE, Styling, classes, declarations
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_ESCAPED = re.compile(f"""[&<>"'{_NOT_XML.pattern[1:]}""")
 
 
 def to_mathml(
@@ -54,9 +55,15 @@ def _serialised(root: Element, styling: Styling) -> str:
         if isinstance(item, str):
             parts.append(item)
             continue
-        attributes = "".join(_attribute(name, value, styling) for name, value in item.attributes.items())
-        parts.append(f"<{item.tag}{attributes}>{_escaped(item.text)}")
-        stack.append(f"</{item.tag}>")
+        tag, attributes = item.tag, ""
+        for name, value in item.attributes.items():
+            attributes += _attribute(name, value, styling)
+        text = _escaped(item.text) if item.text else ""
+        if not item.children:
+            parts.append(f"<{tag}{attributes}>{text}</{tag}>")
+            continue
+        parts.append(f"<{tag}{attributes}>{text}")
+        stack.append(f"</{tag}>")
         stack.extend(reversed(item.children))
     return "".join(parts)
 
@@ -73,4 +80,6 @@ def _attribute(name: str, value: str, styling: Styling) -> str:
 
 def _escaped(text: str) -> str:
     """Escape text for content or a quoted attribute; characters that XML forbids become the replacement character."""
+    if _ESCAPED.search(text) is None:
+        return text
     return escape(_NOT_XML.sub("\ufffd", text), quote=True)

@@ -16,7 +16,7 @@ from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
 from mathamr.formulas.mathml.writing import sanitised, to_mathml
 from mathamr.posts.post import Formula
 
-REMEMBERED = 4_000
+REMEMBERED = 16_000
 LONGEST_REMEMBERED = 200
 LONG_REMEMBERED, LONGEST_LONG = 400, 1_600
 """How many drawings of formulas are cached, by length of their LaTeX: the short ones recur, the long ones take memory."""

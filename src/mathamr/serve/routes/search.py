@@ -230,9 +230,14 @@ def _filter(service: Service, options: FilterRequest) -> Filter:
 
 
 def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
-    """Return the posts whose formulas are shown: only the post knows the macros and the MathML of a formula."""
-    ids = dict.fromkeys(id for hit in hits for id in (hit.id, hit.parent) if id)
-    return of_index(lambda: service.archive.catalogue.posts(list(ids)))
+    """Return the posts of hits that show a formula without LaTeX: only the post knows its MathML."""
+    ids = dict.fromkeys(id for hit in hits if _needs_mathml(hit) for id in (hit.id, hit.parent) if id)
+    return of_index(lambda: service.archive.catalogue.posts(list(ids))) if ids else {}
+
+
+def _needs_mathml(hit: Hit) -> bool:
+    shown = (each.text for each in (*hit.title, *hit.snippet) if each.kind == "formula")
+    return not all(map(str.strip, (*shown, hit.formula.latex if hit.formula else "x")))
 
 
 def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
@@ -243,15 +248,15 @@ def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
     }
     found = None
     if hit.formula is not None:
-        formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
+        formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), hit.macros))
         # A formula that stands alone is set in display style; in text style a binomial has smaller parentheses.
         drawn = _drawn_hit(replace(formula, display=True), macros, hit.formula)
         found = hit.formula.to_json() | {"mathml": drawn.mathml, "latex": hit.formula.latex[:LONGEST_FORMULA]}
     return shown | {
         "score": round(hit.score, 6),
         "share": round(hit.share, 4),
-        "title": fragment_pieces(shortened(hit.title, TITLE_WIDTH), formulas),
-        "snippet": fragment_pieces(hit.snippet, formulas),
+        "title": fragment_pieces(shortened(hit.title, TITLE_WIDTH), formulas, hit.macros),
+        "snippet": fragment_pieces(hit.snippet, formulas, hit.macros),
         "tags": list(hit.tags[:MOST_TAGS]),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "formula": found,

@@ -7,6 +7,7 @@ The TeXbook, chapter 18 and appendix G.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from mathamr.formulas.latex.cursor import points_of
 from mathamr.formulas.latex.fonts import STICKY, Font
@@ -98,6 +99,7 @@ def switch(attributes: Mapping[str, str]) -> Atom:
     return atom
 
 
+@lru_cache(maxsize=1 << 10)
 def length(width: float) -> str:
     """Return a width as MathML writes it.
 
