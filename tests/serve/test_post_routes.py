@@ -126,7 +126,7 @@ def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_whole_and_then_gone(
 
     monkeypatch.setattr(writer, "graph", meanwhile)
     client = serving(over=own_index)
-    assert notation.read(client.get(at(post, "graphs")).text).id == post
+    assert notation.read(client.get(at(post, "graphs")).text).post_id == post
     deleting.join()
     monkeypatch.undo()
     response = client.get(at(post, "graphs"))
