@@ -18,7 +18,6 @@ from mathamr.index.lexical.terms import READING
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
-from mathamr.search.fusion import rank_by_score
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
@@ -282,7 +281,7 @@ class FormulaRanker(Ranker):
             for each in columns.ids
         ]
         return FoundHits(
-            rank_by_score(columns.ids, scale * columns.scores + more),
+            columns.with_scores(scale * columns.scores + more).best(),
             {**found.evidence, **bonuses},
             found.unpromoted or found.hits,
         )

@@ -7,21 +7,23 @@ normalise them query by query.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import count
+from itertools import chain
 from typing import Protocol, overload
 
 import numpy as np
 
-from mathamr.core.arrays import DoubleArray, IndexArray
+from mathamr.core.arrays import DoubleArray, IntArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
-from mathamr.index.scored import Scored, ScoredColumns, sort_ties
+from mathamr.index.scored import EntryNames, ListedNames, Scored, ScoredColumns, ScoredRows
 
 RANK_OFFSET = 60
 """Cormack's constant: the greater it is, the less the first ranks differ."""
+
+_SPARSE = 16
+"""Rankings are joined by rows if an index has at most so many times as many entries as they have."""
 
 ScoredIds = Sequence[tuple[str, float]]
 """Ids and scores, best first, such as `Scored`s."""
@@ -123,34 +125,45 @@ NORMALISATIONS: dict[str, Callable[[DoubleArray], DoubleArray]] = {
 
 
 class JoinedRankings(Sequence[ScoredColumns]):
-    """Several rankings as columns over the union of their ids, with the positions of each ranking's ids in it.
+    """Several rankings as columns, with the rows that their entries have in common names.
 
-    Looking up thousands of ids takes longer than adding their scores, so rankings that are fused twice are joined once.
+    Looking up thousands of ids takes longer than adding their scores: rankings that are fused twice are joined once, and rows of the same
+    or of another part of the index are found without looking at ids.
     """
 
     def __init__(
-        self,
-        rankings: Sequence[ScoredColumns],
-        numbers: Mapping[str, int],
-        places: Sequence[IndexArray],
+        self, rankings: Sequence[ScoredColumns], names: EntryNames, places: Sequence[IntArray]
     ) -> None:
-        self._rankings, self._numbers, self.places = rankings, numbers, places
-        self.ids = list(numbers)
+        self._rankings, self.names, self.places = rankings, names, places
 
     @classmethod
     def of(cls, rankings: Sequence[ScoredIds]) -> JoinedRankings:
         """Join rankings; of an id that a ranking repeats, the first occurrence counts."""
         if isinstance(rankings, JoinedRankings):
             return rankings
-        numbers: defaultdict[str, int] = defaultdict(count().__next__)
         columns = [_finite(ScoredColumns.of(ranking)) for ranking in rankings]
-        places = [np.fromiter(map(numbers.__getitem__, own.ids), np.intp, len(own)) for own in columns]
-        for number, (own, standing) in enumerate(zip(columns, places, strict=True)):
-            if len(own) and np.bincount(standing).max() > 1:
-                first = np.sort(np.unique(standing, return_index=True)[1])
-                places[number] = standing[first]
-                columns[number] = ScoredColumns([own.ids[each] for each in first.tolist()], own.scores[first])
-        return cls(columns, numbers, places)
+        total = sum(map(len, columns))
+        for names in (own.names for own in columns if isinstance(own, ScoredRows)):
+            if names.is_read and len(names) <= _SPARSE * total:
+                places = [own.rows_in(names) for own in columns]
+                if all(own.min(initial=0) >= 0 for own in places):
+                    break
+        else:
+            names = ListedNames(chain.from_iterable(own.ids for own in columns))
+            places = [names.find(own.ids) for own in columns]
+        for number, own in enumerate(places):
+            if len(own) and np.bincount(own).max() > 1:
+                first = np.sort(np.unique(own, return_index=True)[1])
+                places[number], columns[number] = own[first], columns[number].take(first)
+        return cls(columns, names, places)
+
+    @property
+    def rows(self) -> IntArray:
+        """The rows of the union of all entries."""
+        is_there = np.zeros(len(self.names), np.bool_)
+        for places in self.places:
+            is_there[places] = True
+        return np.flatnonzero(is_there)
 
     def __len__(self) -> int:
         return len(self._rankings)
@@ -166,19 +179,18 @@ class JoinedRankings(Sequence[ScoredColumns]):
 
     def rescored(self, number: int, hits: Sequence[tuple[str, float]]) -> JoinedRankings:
         """Return the same rankings with new scores for some results of one of them, in the old order."""
-        own, standing = self._rankings[number], self._standing(number)
-        given = ScoredColumns.of(hits)
-        places = standing[[self._numbers[each] for each in given.ids]]
+        own, given = self._rankings[number], ScoredColumns.of(hits)
+        places = self._standing(number)[self.names.find(given.ids)]
         scores = own.scores.copy()
         scores[places[places >= 0]] = given.scores[places >= 0]
         changed = [*self._rankings]
-        changed[number] = ScoredColumns(own.ids, scores)
-        return JoinedRankings(changed, self._numbers, self.places)
+        changed[number] = own.with_scores(scores)
+        return JoinedRankings(changed, self.names, self.places)
 
     def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
         """Return for each ranking, its scores of some of the ids."""
         names = list(ids)
-        chosen = [self._numbers[each] for each in names]
+        chosen = self.names.find(names)
         found = []
         for number, own in enumerate(self._rankings):
             places = self._standing(number)[chosen]
@@ -192,16 +204,16 @@ class JoinedRankings(Sequence[ScoredColumns]):
             )
         return found
 
-    def _standing(self, number: int) -> IndexArray:
-        """Return the position of every id in one ranking, or -1."""
-        standing = np.full(len(self.ids), -1)
+    def _standing(self, number: int) -> IntArray:
+        """Return the position of every row in one ranking, or -1."""
+        standing = np.full(len(self.names), -1)
         standing[self.places[number]] = np.arange(len(self.places[number]))
         return standing
 
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
-    ) -> Iterator[tuple[IndexArray, DoubleArray, float]]:
-        """Yield for each ranking, the positions of its ids, its normalised scores and its weight."""
+    ) -> Iterator[tuple[IntArray, DoubleArray, float]]:
+        """Yield for each ranking, the rows of its entries, its normalised scores and its weight."""
         for own, places, weight in zip(
             self._rankings, self.places, _weights(self._rankings, weights), strict=True
         ):
@@ -218,9 +230,9 @@ class _ByScore:
     ) -> Sequence[Scored]:
         """Return the best `k` ids by their fused scores."""
         joined = JoinedRankings.of(rankings)
-        fused = np.zeros(len(joined.ids))
+        fused, rows = np.zeros(len(joined.names)), joined.rows
         self._add(fused, joined, _weights(rankings, weights))
-        return rank_by_score(joined.ids, fused, k)
+        return ScoredRows(joined.names, rows, fused[rows]).best(k)
 
     def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         raise NotImplementedError
@@ -296,7 +308,7 @@ class HarmonicMean:
         chosen = _weights(rankings, weights)
         joined = JoinedRankings.of(rankings)
         counted = [
-            (weight, ScoredColumns(own.ids, _normalised(own.scores, self.normalisation)).by_id())
+            (weight, own.with_scores(_normalised(own.scores, self.normalisation)).by_id())
             for weight, own in zip(chosen, joined, strict=True)
             if weight > 0
         ]
@@ -336,16 +348,3 @@ def _normalised(scores: DoubleArray, name: str) -> DoubleArray:
     if name not in NORMALISATIONS:
         raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
     return NORMALISATIONS[name](scores) if len(scores) else scores
-
-
-def rank_by_score(ids: list[str], scores: DoubleArray, k: int | None = None) -> ScoredColumns:
-    """Return the best `k` ids, or all, best first; equal scores are ordered by id."""
-    if k is not None and k < len(ids):
-        (chosen,) = np.nonzero(scores >= np.partition(scores, -k)[-k])
-        order = chosen[np.argsort(-scores[chosen], kind="stable")]
-    else:
-        order = np.argsort(-scores, kind="stable")
-    ranked = scores[order]
-    names = list(map(ids.__getitem__, order.tolist()))
-    sort_ties(names, ranked, len(names))
-    return ScoredColumns(names[:k], ranked[:k])

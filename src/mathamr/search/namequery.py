@@ -27,7 +27,6 @@ from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Markup, Post
-from mathamr.search.fusion import rank_by_score
 from mathamr.search.query import Query
 from mathamr.systems.models import boxed, boxed_folder
 
@@ -183,7 +182,7 @@ class NameQuery:
         raised = columns.scores + spread * np.array([bonus.get(each, 0.0) for each in ids])
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
-        return rank_by_score(ids, raised), shown
+        return columns.with_scores(raised).best(), shown
 
     def _words_bonus(self, post: str, held: Collection[str]) -> float:
         """Return the bonus for some words of the name in a text."""

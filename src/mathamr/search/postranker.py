@@ -13,12 +13,11 @@ from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, words
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
-from mathamr.search.fusion import rank_by_score
 from mathamr.search.hubness import standard
 from mathamr.search.namequery import CANDIDATES, NamedPosts, NameQuery, deviation, is_module_note
 from mathamr.search.options import SearchOptions
@@ -152,7 +151,7 @@ class PostRanker(Ranker):
         if options.where:
             admitted = self._passing(list(totals), options)
             totals = {post: score for post, score in totals.items() if post in admitted}
-        return rank_by_score(list(totals), np.array([*totals.values()], np.float64), options.depth)
+        return ScoredColumns(list(totals), np.array([*totals.values()], np.float64)).best(options.depth)
 
     def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
         """Return the largest formulas of the query, each look once, with their shares of all symbols."""

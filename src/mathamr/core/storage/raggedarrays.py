@@ -74,6 +74,11 @@ class Strings:
     def __getitem__(self, row: int) -> str:
         return self.cells[row].tobytes().decode()
 
+    @property
+    def is_read(self) -> bool:
+        """True if the column is cached."""
+        return self._read is not None
+
     def some(self, rows: IntArray) -> list[str]:
         """Strings by row."""
         if len(self) > _REMEMBERED:
@@ -89,6 +94,8 @@ class Strings:
 
     def all(self) -> list[str]:
         """Every string."""
+        if self._read is not None:
+            return self._read.tolist()
         data, ends = self.cells.data.tobytes(), self.cells.ends.tolist()
         if data.isascii():  # cut once decoded: half the time
             text = data.decode("ascii")

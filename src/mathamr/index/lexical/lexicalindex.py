@@ -25,7 +25,7 @@ from mathamr.index.lexical.bags import Bag, bag_of, term_number, unpack_trees
 from mathamr.index.lexical.scoring import Scorer, Weighting
 from mathamr.index.lexical.segments import Change, Segments, create, segment_list
 from mathamr.index.lexical.terms import Terms
-from mathamr.index.scored import Scored, best, check_k
+from mathamr.index.scored import Scored, ScoredRows, check_k, rounded
 
 BATCH = 5_000
 """Number of entries of an update that are held in memory; a larger update writes several segments."""
@@ -57,7 +57,7 @@ class LexicalPart:
             create(folder)
             segment_list(folder).remove_unlisted()
         self._scorer = Scorer(Segments.read(folder))
-        self._found: tuple[Segments, dict[str, int]] = self._scorer.state, {}
+        self._found = _nothing(self._scorer.state)
 
     @property
     def _state(self) -> Segments:
@@ -70,7 +70,7 @@ class LexicalPart:
     def ids(self) -> Iterator[str]:
         """Return the ids of all entries."""
         state = self._state
-        return iter(state.ids(np.flatnonzero(state.mask(None))))
+        return iter(state.names.some(np.flatnonzero(state.mask(None))))
 
     def search(
         self,
@@ -88,9 +88,9 @@ class LexicalPart:
         scorer = self._scorer
         among = scorer.alive if where is None else scorer.state.mask(where)
         rows, scores = scorer.find_best(terms, weighting or self.weighting, k, among)
-        ids = scorer.state.ids(rows)
-        self._found = scorer.state, dict(zip(ids, rows.tolist(), strict=True))
-        return best(ids, scores, k)
+        found = ScoredRows(scorer.state.names, rows, rounded(scores)).best(k)
+        self._found = found
+        return found
 
     def score(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
@@ -99,20 +99,22 @@ class LexicalPart:
         scorer = self._scorer
         rows = self._rows(scorer.state, ids)
         scores = scorer.score(terms, weighting or self.weighting, rows)
-        return best(scorer.state.ids(rows), scores, len(rows))
+        return ScoredRows(scorer.state.names, rows, rounded(scores)).best()
 
     def trees(self, ids: Collection[str]) -> dict[str, Trees]:
         """Return the stored trees of these entries; those without any are left out."""
         state = self._state
         rows = self._rows(state, ids)
-        found = zip(state.ids(rows), map(unpack_trees, state.packed_trees(rows)), strict=True)
+        found = zip(state.names.some(rows), map(unpack_trees, state.packed_trees(rows)), strict=True)
         return {name: trees for name, trees in found if trees is not None}
 
     def _rows(self, state: Segments, ids: Collection[str]) -> IntArray:
         """Return the rows of entries; those that the last search found need not be looked up among all ids."""
-        last, known = self._found
-        if last is state and all(map(known.__contains__, ids)):
-            return np.array(sorted(map(known.__getitem__, set(ids))), np.int64)
+        last = self._found
+        if not state.names.is_read and last.names is state.names:
+            known = dict(zip(last.ids, last.rows.tolist(), strict=True))
+            if all(map(known.__contains__, ids)):
+                return np.array(sorted(map(known.__getitem__, set(ids))), np.int64)
         return state.rows(ids)
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
@@ -126,7 +128,7 @@ class LexicalPart:
         """Return the ids of the entries that have each of the terms in a field."""
         state = self._state
         return {
-            term: [each for start, rows in runs for each in state.ids(rows.astype(np.int64) + start)]
+            term: [each for start, rows in runs for each in state.names.some(rows.astype(np.int64) + start)]
             for term, runs in self._holding(state, field, terms).items()
         }
 
@@ -134,7 +136,7 @@ class LexicalPart:
         """Return the terms of a field that each of these entries has, of some terms; unknown ids are left out."""
         state = self._state
         wanted = self._rows(state, ids)
-        names = state.ids(wanted)
+        names = state.names.some(wanted)
         found: dict[str, set[str]] = {name: set() for name in names}
         for term, runs in self._holding(state, field, terms).items():
             for start, rows in runs:
@@ -213,7 +215,7 @@ class LexicalPart:
     def close(self) -> None:
         """Release the files; it may be called twice."""
         self._scorer = Scorer(Segments())
-        self._found = self._scorer.state, {}
+        self._found = _nothing(self._scorer.state)
 
 
 class LexicalIndex(Closing):
@@ -236,3 +238,7 @@ class LexicalIndex(Closing):
         """Release the files; it may be called twice."""
         self.posts.close()
         self.formulas.close()
+
+
+def _nothing(state: Segments) -> ScoredRows:
+    return ScoredRows(state.names, np.empty(0, np.int64), np.empty(0))

@@ -92,19 +92,16 @@ class Segment:
     @cached_property
     def ids(self) -> list[str]:
         """The ids of all entries, by number."""
-        return self._names.all()
+        return self.names.all()
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """The numbers of entries, by id."""
         return {identifier: row for row, identifier in enumerate(self.ids)}
 
-    def ids_of(self, rows: AnyArray) -> list[str]:
-        """Return the ids of some entries."""
-        return self._names.some(rows)
-
     @cached_property
-    def _names(self) -> Strings:
+    def names(self) -> Strings:
+        """The ids of all entries, by number, as they are stored."""
         return Strings(RaggedArray(self.arrays["ids"], self.arrays["id_starts"][1:]))
 
     @cached_property

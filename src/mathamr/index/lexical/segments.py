@@ -20,6 +20,7 @@ from mathamr.core.storage.segmentlist import SegmentList, merge_groups, merge_st
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
+from mathamr.index.scored import EntryNames
 
 FORMAT = 1
 LIST = "segments.json"
@@ -99,9 +100,10 @@ class Segments:
             start += len(segment)
         return np.concatenate(found)
 
-    def ids(self, rows: IntArray) -> list[str]:
-        """Return the ids of rows, which must ascend and are counted over all segments."""
-        return [each for segment, own in self._split(rows) for each in segment.ids_of(own)]
+    @cached_property
+    def names(self) -> EntryNames:
+        """The ids of all rows."""
+        return EntryNames([segment.names for segment, _ in self.parts])
 
     def packed_trees(self, rows: IntArray) -> list[bytes]:
         """Return the packed trees of rows, which must ascend; empty where none are stored."""

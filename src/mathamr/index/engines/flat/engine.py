@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -32,7 +33,7 @@ from mathamr.index.engines.entry import (
 )
 from mathamr.index.engines.flat.fieldrows import FieldRows, FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
-from mathamr.index.scored import Scored, best, check_k
+from mathamr.index.scored import EntryNames, Scored, ScoredRows, best, check_k, rounded
 from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
@@ -61,7 +62,7 @@ class StoredSegment:
         return len(self.segment) - len(self.dead)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _View:
     """The state that a search sees, which stays the same while others write."""
 
@@ -73,6 +74,11 @@ class _View:
             yield stored.segment, stored.alive
         if self.waiting is not None:
             yield self.waiting, None
+
+    @cached_property
+    def names(self) -> EntryNames:
+        """The ids of all entries, segment by segment."""
+        return EntryNames([segment.ids for segment, _ in self.parts()])
 
 
 class FlatEntries:
@@ -174,9 +180,11 @@ class FlatField:
     def __init__(self, field: Field, entries: FlatEntries) -> None:
         self.field, self._entries = field, entries
 
-    def _parts(self, where: Filter | None) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
+    def _parts(
+        self, where: Filter | None, view: _View | None = None
+    ) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
         """Segments, their rows, and a mask of the places that are alive and pass a filter."""
-        for segment, alive in self._entries.view().parts():
+        for segment, alive in (view or self._entries.view()).parts():
             rows = segment.fields[self.field.name]
             passing = alive
             if where:
@@ -282,13 +290,15 @@ class FlatField:
         where: Filter | None,
     ) -> Sequence[Scored]:
         """Merge the best results of every segment."""
-        ids: list[str] = []
+        numbers: list[IntArray] = [np.empty(0, np.int64)]
         scores: list[FloatArray] = [np.empty(0, np.float32)]
-        for segment, rows, passing in self._parts(where):
+        view, start = self._entries.view(), 0
+        for segment, rows, passing in self._parts(where, view):
             places, found = search(rows, passing)
-            ids += segment.ids.some(rows.entries[places])
+            numbers.append(rows.entries[places].astype(np.int64) + start)
             scores.append(found)
-        return best(ids, np.concatenate(scores), k)
+            start += len(segment)
+        return ScoredRows(view.names, np.concatenate(numbers), rounded(np.concatenate(scores))).best(k)
 
 
 _LIST = "flat.json"
