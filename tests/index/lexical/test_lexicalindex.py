@@ -106,7 +106,8 @@ def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
         counted = [Counter(terms(text)[field]) for text in texts]
         assert made.lengths(field).tolist() == [each.total() for each in counted]
         for term in {term for each in counted for term in each}:
-            places, (rows,), (often,) = made.postings(field, np.array([term_number(term)]))
+            places, (begin,), (end,) = made.find(field, np.array([term_number(term)]))
+            rows, often = (each[begin:end] for each in made.postings(field))
             wanted = [(row, each[term]) for row, each in enumerate(counted) if each[term]]
             assert (places.tolist(), list(zip(rows.tolist(), often.tolist(), strict=True))) == ([0], wanted)
     parts = [

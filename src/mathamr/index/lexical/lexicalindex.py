@@ -155,8 +155,11 @@ class LexicalPart:
         parts: dict[str, list[tuple[int, AnyArray]]] = {term: [] for term in named}
         start = 0
         for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
-            found, runs, _ = segment.postings(field, numbers)
-            for term, rows in zip(found.tolist(), runs, strict=True):
+            held, _ = segment.postings(field)
+            for term, begin, end in zip(
+                *(each.tolist() for each in segment.find(field, numbers)), strict=True
+            ):
+                rows = held[begin:end]
                 living = rows if is_complete else rows[alive[rows]]
                 if len(living):
                     parts[named[term]].append((start, living))

@@ -9,18 +9,17 @@ Flood, 1995). The scores of the k best are exact.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray, DoubleArray, IntArray
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.lexical.bags import term_number
+from mathamr.index.lexical.bags import NUMBER, bag_of
 from mathamr.index.lexical.segments import Segments
 from mathamr.index.lexical.terms import FIELDS, Terms
 
@@ -56,6 +55,19 @@ class Weighting:
                 raise MathAMRError(f"the weight of the field {field!r} must be at least 0, not {weight}")
 
 
+class Postings(NamedTuple):
+    """All postings of a field in a segment."""
+
+    rows: AnyArray
+    counts: AnyArray
+    size: int
+    """The number of entries of the segment."""
+    start: int
+    """The number of entries before it."""
+    norm: int
+    """The place in `Scorer._norm` of its first entry for the field."""
+
+
 @dataclass(frozen=True, eq=False)
 class WeightedTerms:
     """The postings of a query's terms, one run for every term and segment, and the weight of every term.
@@ -64,18 +76,24 @@ class WeightedTerms:
     """
 
     weights: DoubleArray
-    rows: list[AnyArray]
-    """The rows of a segment that have a term, run by run."""
-    counts: list[AnyArray]
-    """How often they have it."""
+    postings: list[Postings]
     terms: IntArray
     """The term of every run, as its place in `weights`."""
-    starts: IntArray
-    """The first row of the segment of every run."""
-    norms: IntArray
-    """The place in `Scorer._norm` of the first entry for the field of every run."""
-    frequent: dict[int, tuple[int, int]]
-    """The runs of frequent terms, each with the term's number and the size of the segment."""
+    places: IntArray
+    """The place of every run in `postings`."""
+    begins: IntArray
+    ends: IntArray
+
+    def runs(self, chosen: BoolArray) -> list[tuple[Postings, slice]]:
+        """Return the postings of some runs, and where these stand in them."""
+        places, begins, ends = (each[chosen].tolist() for each in (self.places, self.begins, self.ends))
+        return list(zip(map(self.postings.__getitem__, places), map(slice, begins, ends), strict=True))
+
+    @cached_property
+    def frequent(self) -> BoolArray:
+        """The runs of frequent terms."""
+        sizes = np.array([each.size for each in self.postings], np.int64)
+        return FREQUENT * (self.ends - self.begins) >= sizes[self.places]
 
     @cached_property
     def heavy(self) -> tuple[BoolArray, float]:
@@ -127,36 +145,33 @@ class Scorer:
             return self._all_totals(found, weighting)[rows]
         among = np.zeros(len(self.state), bool)
         among[rows] = True
-        return self._add_up(found, weighting, np.ones(len(found.rows), bool), among)[rows]
+        return self._add_up(found, weighting, np.ones(len(found.terms), bool), among)[rows]
 
     def _all_totals(self, found: WeightedTerms, weighting: Weighting) -> DoubleArray:
         """Return the scores of all entries; those of the last query are kept."""
         last = self._last_totals
         if last is None or last[0] is not found:
-            chosen = np.ones(len(found.rows), bool)
-            chosen[[*found.frequent]] = False
-            totals = self._add_up(found, weighting, chosen)
+            totals = self._add_up(found, weighting, ~found.frequent)
             scratch = np.empty(len(totals))
-            for run, (number, size) in found.frequent.items():
-                start, weight = found.starts[run], found.weights[found.terms[run]]
-                column = self._column(found, weighting, run, number, size)
-                totals[start : start + size] += np.multiply(column, weight, out=scratch[:size])
+            weights = found.weights[found.terms[found.frequent]].tolist()
+            for (own, run), weight in zip(found.runs(found.frequent), weights, strict=True):
+                column = self._column(own, run, weighting)
+                totals[own.start : own.start + own.size] += np.multiply(
+                    column, weight, out=scratch[: own.size]
+                )
             last = self._last_totals = found, totals
         return last[1]
 
-    def _column(
-        self, found: WeightedTerms, weighting: Weighting, run: int, number: int, size: int
-    ) -> DoubleArray:
+    def _column(self, own: Postings, run: slice, weighting: Weighting) -> DoubleArray:
         """Return what a term of weight 1 adds to every entry of a segment."""
-        first = int(found.norms[run] + found.starts[run])
 
         def make() -> DoubleArray:
-            rows, often = found.rows[run], found.counts[run].astype(np.float64)
-            column = np.zeros(size)
-            column[rows] = often / (self._norm(weighting)[first : first + size].take(rows) + often)
+            rows, often = own.rows[run], own.counts[run].astype(np.float64)
+            column = np.zeros(own.size)
+            column[rows] = often / (self._norm(weighting)[own.norm :].take(rows) + often)
             return column
 
-        key = (number, first, *weighting.fields, weighting.k1, weighting.b)
+        key = (run.start, own.norm, *weighting.fields, weighting.k1, weighting.b)
         return self._columns.get_or_make(key, make)
 
     def _pruned_totals(
@@ -182,56 +197,48 @@ class Scorer:
 
     def _read(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
         weights: list[DoubleArray] = [np.empty(0)]
-        places: list[IntArray] = [np.empty(0, np.int64)]
-        origins: list[tuple[int, int]] = []
-        sizes: list[int] = []
-        rows: list[AnyArray] = []
-        counts: list[AnyArray] = []
-        frequent: dict[int, tuple[int, int]] = {}
+        runs: list[IntArray] = [np.empty((4, 0), np.int64)]
+        postings: list[Postings] = []
         done = 0
         for place, (field, share) in enumerate(weighting.fields.items()):
-            asked = Counter(map(term_number, terms.get(field, ()) if share else ()))
+            asked = bag_of({field: terms.get(field, ()) if share else ()})[field]
             if not asked:
                 continue
-            numbers, living, start = np.array(list(asked), np.int64), np.zeros(len(asked)), 0
+            numbers, often = np.unique(np.frombuffer(asked, NUMBER), return_counts=True)
+            living, start = np.zeros(len(numbers)), 0
             for (segment, alive), is_complete in zip(self.state.parts, self.state.is_complete, strict=True):
-                found, own, often = segment.postings(field, numbers)
-                held = map(len, own) if is_complete else (np.count_nonzero(alive[each]) for each in own)
-                living[found] += np.fromiter(held, np.float64, len(own))
-                places.append(found + done)
-                origins.append((start, place * len(self.state)))
-                sizes.append(len(own))
-                if self._is_small:
-                    frequent |= {
-                        run: (number, len(alive))
-                        for run, (each, number) in enumerate(
-                            zip(own, numbers[found].tolist(), strict=True), len(rows)
-                        )
-                        if FREQUENT * len(each) >= len(alive)
-                    }
-                rows += own
-                counts += often
+                found, begins, ends = segment.find(field, numbers)
+                rows, counts = segment.postings(field)
+                living[found] += (
+                    ends - begins
+                    if is_complete
+                    else [
+                        np.count_nonzero(alive[rows[begin:end]])
+                        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)
+                    ]
+                )
+                runs.append(np.array([found + done, np.full(len(found), len(postings)), begins, ends]))
+                postings.append(Postings(rows, counts, len(alive), start, place * len(self.state) + start))
                 start += len(alive)
             rarity = np.log1p((self.state.count - living + 0.5) / (living + 0.5)) ** weighting.rarity
-            weights.append(share * rarity * np.log1p(np.array(list(asked.values()), np.float64)))
-            done += len(asked)
+            weights.append(share * rarity * np.log1p(often.astype(np.float64)))
+            done += len(numbers)
         every = np.concatenate(weights)
-        starts, norms = np.repeat(np.array(origins, np.int64).reshape(-1, 2), sizes, axis=0).T
-        return WeightedTerms(
-            every / (every.sum() or 1.0), rows, counts, np.concatenate(places), starts, norms, frequent
-        )
+        return WeightedTerms(every / (every.sum() or 1.0), postings, *np.concatenate(runs, axis=1))
 
     def _add_up(
         self, found: WeightedTerms, weighting: Weighting, chosen: BoolArray, among: BoolArray | None = None
     ) -> DoubleArray:
         """Return what some runs add to every entry; with `among`, to some entries, and nothing to the others."""
-        runs = [*compress(found.rows, chosen)]
-        if not runs:
+        if not chosen.any():
             return np.zeros(len(self.state))
-        sizes = [*map(len, runs)]
-        rows = np.concatenate(runs) + np.repeat(found.starts[chosen], sizes)
-        norms = rows + np.repeat(found.norms[chosen], sizes)
-        often = np.concatenate([*compress(found.counts, chosen)])
+        runs, sizes = found.runs(chosen), (found.ends - found.begins)[chosen]
+        firsts = np.array([(own.start, own.norm) for own in found.postings], np.int64)
+        starts, norms = firsts[found.places[chosen]].T
+        rows = np.concatenate([own.rows[run] for own, run in runs])
+        often = np.concatenate([own.counts[run] for own, run in runs])
+        norms = rows + np.repeat(norms, sizes)
+        rows = rows + np.repeat(starts, sizes)
         weights = np.repeat(found.weights[found.terms[chosen]], sizes)
         if among is not None:
             kept = np.flatnonzero(among.take(rows))

@@ -125,15 +125,17 @@ class Segment:
         """Return the number of terms of each entry in a field."""
         return self.arrays[f"{field}.lengths"]
 
-    def postings(self, field: str, terms: IntArray) -> tuple[IntArray, list[AnyArray], list[AnyArray]]:
-        """Return the places of those of some terms that occur, and for each the rows that have it, and how often each has it."""
-        known = self.arrays[f"{field}.terms"]
+    def find(self, field: str, terms: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the places of those of some terms that occur, and where their postings begin and end."""
+        known, starts = self.arrays[f"{field}.terms"], self.arrays[f"{field}.starts"]
         places = np.searchsorted(known, terms)
         found = np.flatnonzero(places < len(known))
         found = found[known[places[found]] == terms[found]]
-        starts, rows, counts = (self.arrays[f"{field}.{part}"] for part in ("starts", "rows", "counts"))
-        runs = [*map(slice, starts[places[found]].tolist(), starts[places[found] + 1].tolist())]
-        return found, [*map(rows.__getitem__, runs)], [*map(counts.__getitem__, runs)]
+        return found, starts[places[found]], starts[places[found] + 1]
+
+    def postings(self, field: str) -> tuple[AnyArray, AnyArray]:
+        """Return the rows that have each term of a field, term by term, and how often each has it."""
+        return self.arrays[f"{field}.rows"], self.arrays[f"{field}.counts"]
 
 
 _PARTS = ("terms", "starts", "rows", "counts", "lengths")
