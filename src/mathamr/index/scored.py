@@ -114,6 +114,10 @@ class ScoredColumns(Sequence[Scored]):
         """Return the scores by their ids."""
         return dict(zip(self.ids, self.scores.tolist(), strict=True))
 
+    def find(self, ids: Iterable[str]) -> IntArray:
+        """Return the places of ids, or -1."""
+        return ListedNames(self.ids).find(ids)
+
     def rows_in(self, names: EntryNames) -> IntArray:
         """Return the rows that the entries have there, or -1."""
         return names.find(self.ids)
@@ -178,6 +182,14 @@ class ScoredRows(ScoredColumns):
     def ids(self) -> list[str]:  # type: ignore[override]
         """The ids of the rows."""
         return self.names.some(self.rows)
+
+    def find(self, ids: Iterable[str]) -> IntArray:
+        """Return the places of ids, or -1."""
+        if not self.names.is_read:
+            return super().find(ids)
+        places = np.full(len(self.names) + 1, -1)
+        places[self.rows] = np.arange(len(self))
+        return places[self.names.find(ids)]
 
     def rows_in(self, names: EntryNames) -> IntArray:
         """Return the rows that the entries have there, or -1."""

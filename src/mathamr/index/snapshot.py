@@ -38,10 +38,14 @@ class CatalogueSnapshot(Catalogue):
         super().__init__(path, read_only=True)
         with self._turn:
             self._db.execute("BEGIN")
-        self.pinned = super().revision
-        """The revision of the snapshot."""
+        self._pinned = super().revision
         self._holders: dict[str, list[str]] | None = None
         self._asked = 0
+
+    @property
+    def revision(self) -> int:
+        """The revision of the snapshot."""
+        return self._pinned
 
     @property
     def _db(self) -> SqliteConnection:
@@ -114,7 +118,7 @@ class Snapshot:
     @property
     def revision(self) -> int:
         """The revision of all parts."""
-        return self.catalogue.pinned
+        return self.catalogue.revision
 
 
 def take_snapshot(
@@ -149,7 +153,7 @@ def take_snapshot(
             found = Snapshot(catalogue, engine(), lexical(), complete)
         except BaseException:
             catalogue.close()
-            same = live.revision == catalogue.pinned and live.settled == complete
+            same = live.revision == catalogue.revision and live.settled == complete
             if same and (complete or not holder_of(folder)):
                 raise
             continue  # a writer changed the parts while they were opened

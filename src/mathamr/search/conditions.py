@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mathamr.core.listing import names
 from mathamr.formulas.typed.names import is_name
@@ -115,10 +116,6 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        marked = [
-            (piece.start, piece.end) for piece in marked_pieces(text, "text") if piece.kind == "formula"
-        ]
-        self._formulas = marked or formula_spans(text)
         self.found: list[tuple[bool, str, str | Words]] = []
         self.notes: list[str] = []
 
@@ -127,7 +124,8 @@ class _Reader:
         written: list[str] = []
         done = 0
         for match in _OPERATOR.finditer(self._text):
-            if match.start() < done or not match.group() or self._is_formula(match.start()):
+            has_operator = match["minus"] or match["field"] or match["phrase"] is not None
+            if match.start() < done or not has_operator or self._is_formula(match.start()):
                 continue
             kept = self._operator(match) if len(self.found) < MOST else None
             if kept is not None:
@@ -137,6 +135,13 @@ class _Reader:
         if _OPENING_QUOTE.search("".join(written) + rest):
             self.notes.append("a quotation mark is not closed, so it is read as text")
         return "".join([*written, rest])
+
+    @cached_property
+    def _formulas(self) -> Sequence[tuple[int, int]]:
+        """Where formulas begin and end; few texts have an operator, so that most are not searched for them."""
+        pieces = marked_pieces(self._text, "text")
+        marked = [(piece.start, piece.end) for piece in pieces if piece.kind == "formula"]
+        return marked or formula_spans(self._text)
 
     def _is_formula(self, place: int) -> bool:
         return any(start <= place < end for start, end in self._formulas)

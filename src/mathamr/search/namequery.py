@@ -157,9 +157,10 @@ class NameQuery:
         as the lexical index knows, are read. The titles of the first `candidates` are searched.
         """
         columns = ScoredColumns.of(hits)
-        ids, spread = columns.ids, deviation(columns.scores)
-        read = {*ids[:READ], *self.rare.intersection(ids)}
-        titled = [*ids[:candidates], *read.difference(ids[:candidates])]
+        first, spread = columns[:candidates].ids, deviation(columns.scores)
+        found = zip(self.rare, columns.find(self.rare).tolist(), strict=True)
+        read = {*columns[:READ].ids, *(each for each, place in found if place >= 0)}
+        titled = [*first, *read.difference(first)]
         # A letter may stand in a formula, which has no words.
         wanted = set(stems([word for word in self.words if not _is_letter(word)]))
         held = having(wanted, titled)
@@ -179,7 +180,8 @@ class NameQuery:
         bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus:
             return hits, {}
-        raised = columns.scores + spread * np.array([bonus.get(each, 0.0) for each in ids])
+        raised = columns.scores.copy()
+        raised[columns.find(bonus)] += spread * np.array([*bonus.values()])
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return columns.with_scores(raised).best(), shown

@@ -69,11 +69,10 @@ class FoundHits:
         before = ScoredColumns.of(self.unpromoted or self.hits)
         if not len(before):
             return {}
-        scores, best = before.by_id(), float(before.scores.max())
-        return {
-            hit.id: min(1.0, max(0.0, scores[hit.id] / best)) if best > 0 else float(scores[hit.id] >= best)
-            for hit in hits
-        }
+        ids, best = [hit.id for hit in hits], float(before.scores.max())
+        scores = before.scores[before.find(ids)]
+        shares = np.clip(scores / best, 0.0, 1.0) if best > 0 else (scores >= best).astype(np.float64)
+        return dict(zip(ids, shares.tolist(), strict=True))
 
     def named(self, ranking: Ranking) -> dict[str, dict[str, float]]:
         """Return the evidence; for a ranking without components, its scores under its own name."""
