@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.scored import Scored
+from mathamr.core.storage.raggedarrays import Strings
+from mathamr.index.scored import EntryNames, Scored, ScoredRows
 from mathamr.search.fusion import (
     FUSIONS,
     NORMALISATIONS,
@@ -52,6 +53,32 @@ def test_everything_is_ranked_once_and_in_a_fixed_order(name: str, rankings: lis
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
     assert scores(fuse(name, rankings[::-1])) == pytest.approx(scores(found))
     assert fuse(name, rankings, k=2) == found[:2]
+
+
+def names_of(*segments: str) -> EntryNames:
+    """Return names of letters that are in memory."""
+    columns = [Strings.of(segment) for segment in segments]
+    for column in columns:
+        for _ in range(2):
+            column.some(np.arange(len(column)))
+    return EntryNames(columns)
+
+
+@pytest.mark.parametrize("name", list(FUSIONS))
+@settings(max_examples=30)
+@given(rankings=RANKINGS)
+def test_rows_are_fused_like_ids(name: str, rankings: list[list[Scored]]) -> None:
+    # The first name of "a" is that of an entry which was replaced; the last part lacks "c".
+    parts = (names_of("ca", "gfeadb"), names_of("abcdefg"), names_of("gfe", "abd"))
+    assert parts[0].is_read
+    rows: list[Sequence[Scored]] = []
+    for number, ranking in enumerate(rankings):
+        ids, names = [hit.id for hit in ranking], parts[number % 3]
+        own = names.find(ids)
+        known = np.array([hit.score for hit in ranking], np.float64)
+        rows.append(ScoredRows(names, own, known) if (own >= 0).all() else ranking)
+    assert fuse(name, rows) == fuse(name, rankings)
+    assert fuse(name, rows, k=2) == fuse(name, rankings, k=2)
 
 
 @pytest.mark.parametrize("name", list(FUSIONS))

@@ -132,10 +132,9 @@ class Scorer:
             scores = self._all_totals(found, weighting)
         else:
             scores, among = self._pruned_totals(found, weighting, k, among)
-        chosen = np.flatnonzero((scores > 0) & among)
-        if len(chosen) > k:
-            least = np.partition(scores[chosen], -k)[-k]
-            chosen = chosen[scores[chosen] >= least - _ROUNDING]
+        scores = np.where(among, scores, 0.0)
+        least = np.partition(scores, -k)[-k] - _ROUNDING if k < len(scores) else 0.0
+        chosen = np.flatnonzero((scores > 0) & (scores >= least))
         return chosen, scores[chosen]
 
     def score(self, terms: Terms, weighting: Weighting, rows: IntArray) -> DoubleArray:
