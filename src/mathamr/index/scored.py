@@ -225,4 +225,4 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
 
 def rounded(scores: npt.ArrayLike) -> DoubleArray:
     """Return scores with so many decimals as count."""
-    return np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
+    return np.round(np.asarray(scores, np.float64), DECIMALS).astype(np.float64, copy=False) + 0.0

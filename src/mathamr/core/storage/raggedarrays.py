@@ -95,7 +95,7 @@ class Strings:
     def all(self) -> list[str]:
         """Every string."""
         if self._read is not None:
-            return self._read.tolist()
+            return list(self._read)
         data, ends = self.cells.data.tobytes(), self.cells.ends.tolist()
         if data.isascii():  # cut once decoded: half the time
             text = data.decode("ascii")
