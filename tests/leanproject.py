@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.folders import write_files
+
 COMPACT = """/-!
 # Compact sets
 
@@ -58,20 +60,19 @@ end Nat
 
 def write_project(folder: Path) -> Path:
     """A project `toy` whose package `sums` lies where Lake puts it."""
-    package = folder / ".lake" / "packages" / "sums"
-    for path, text in (
-        (folder / "Toy" / "Compact.lean", COMPACT),
-        (package / "Sums" / "Basic.lean", SUMS),
-        (package / "lakefile.lean", "import Lake\n"),
-        (folder / "lakefile.toml", 'name = "toy"\n'),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
     manifest = {
         "version": "1.1.0",
         "packagesDir": ".lake/packages",
         "packages": [{"name": "sums", "type": "git", "rev": "a" * 40, "url": "https://example.org/sums"}],
         "name": "toy",
     }
-    (folder / "lake-manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    return folder
+    return write_files(
+        folder,
+        {
+            "Toy/Compact.lean": COMPACT,
+            ".lake/packages/sums/Sums/Basic.lean": SUMS,
+            ".lake/packages/sums/lakefile.lean": "import Lake\n",
+            "lakefile.toml": 'name = "toy"\n',
+            "lake-manifest.json": json.dumps(manifest),
+        },
+    )

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from mathamr.cli import LABORATORY, VERBS
+from tests.folders import write_files
 from tests.tracing import Trace, has_strace
 
 MATHAMR = (sys.executable, "-m", "mathamr")
@@ -40,9 +41,7 @@ HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"na
 
 
 def with_notes(folder: Path) -> Path:
-    (folder / "notes").mkdir()
-    for name, text in NOTES.items():
-        (folder / "notes" / name).write_text(text, "utf-8")
+    write_files(folder / "notes", NOTES)
     return folder
 
 
@@ -190,15 +189,16 @@ def test_the_retrievers_of_other_libraries_keep_to_themselves(trace: Trace, libr
 
 @pytest.mark.slow
 def test_all_other_commands_keep_to_themselves(trace: Trace) -> None:
-    for number in range(44):
-        text = f"# Note {'abcdefghij'[number % 10]}{number}\n\nThe zebra number {number} has $x^{{{number}}}$ stripes.\n"
-        (trace.root / "notes" / f"{number}.md").write_text(text, "utf-8")
-    (trace.root / "a.run").write_text("A.1 Q0 1 1 1.0 a\n", "utf-8")
     topic = (
         "<Topics><Topic number='A.1'><Title>Zebras</Title><Question>Which $x^2$?</Question></Topic></Topics>"
     )
-    (trace.root / "topics.xml").write_text(topic, "utf-8")
-    (trace.root / "qrels").write_text("A.1 0 1 3\n", "utf-8")
+    files = {"a.run": "A.1 Q0 1 1 1.0 a\n", "topics.xml": topic, "qrels": "A.1 0 1 3\n"}
+    for number in range(44):
+        name = f"{'abcdefghij'[number % 10]}{number}"
+        files[f"notes/{number}.md"] = (
+            f"# Note {name}\n\nThe zebra number {number} has $x^{{{number}}}$ stripes.\n"
+        )
+    write_files(trace.root, files)
     trace.mathamr("index", "notes", "--out", "index")
     for command in OTHERS:
         trace.mathamr(*command.split())

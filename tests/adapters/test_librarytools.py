@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,13 +9,10 @@ import pytest
 
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
+from tests.adapters.conftest import call_tool, list_tools
 from tests.leanproject import write_project
 
 pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
-
-from mcp import Client
-
-from mathamr.adapters.mcp import tools
 
 GAUSS = "Nat.sum_range_id"
 
@@ -31,36 +27,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield index
 
 
-def call(index: Index, tool: str, /, **arguments: Any) -> Any:
-    async def scenario() -> Any:
-        async with Client(tools(index)) as client:
-            return await client.call_tool(tool, arguments)
-
-    return asyncio.run(scenario())
-
-
 def names(index: Index, tool: str, /, **arguments: Any) -> list[str]:
-    found = call(index, tool, **arguments).structured_content
+    found = call_tool(index, tool, **arguments).structured_content
     return [each["name"] for each in found["declarations"]]
 
 
 def test_the_tools_are_there_and_described(library: Index) -> None:
-    async def scenario() -> Any:
-        async with Client(tools(library)) as client:
-            return await client.list_tools()
-
-    found = {tool.name: tool for tool in asyncio.run(scenario()).tools}
-    assert {
-        "search_declarations",
-        "find_declaration",
-        "search_statement",
-        "premises_for_goal",
-        "related_declarations",
-    } <= set(found)
-    for tool in found.values():
-        assert tool.description
-        for name, schema in tool.input_schema["properties"].items():
-            assert schema.get("description"), (tool.name, name)
+    assert list_tools(library) >= {
+        "search_declarations", "find_declaration", "search_statement", "premises_for_goal", "related_declarations",
+    }  # fmt: skip
 
 
 def test_declarations_are_found_by_words_and_by_latex(library: Index) -> None:
@@ -95,16 +70,16 @@ def test_filters_narrow_to_a_module_a_namespace_and_a_kind(library: Index) -> No
 
 def test_related_declarations_are_mentioned_or_alike(library: Index) -> None:
     heine = "Topology.Toy.isCompact_iff_isClosed_bounded"
-    found = call(library, "related_declarations", name=heine).structured_content
+    found = call_tool(library, "related_declarations", name=heine).structured_content
     assert [each["name"] for each in found["mentions"]] == ["Topology.Toy.IsCompact"]
     assert "Topology.Toy.IsCompact.union" in [each["name"] for each in found["alike"]]
-    assert call(library, "related_declarations", name="No.such").is_error
+    assert call_tool(library, "related_declarations", name="No.such").is_error
 
 
 def test_nothing_close_is_said_and_answers_are_short(library: Index) -> None:
-    found = call(library, "search_declarations", query="who won the world cup").structured_content
+    found = call_tool(library, "search_declarations", query="who won the world cup").structured_content
     assert found["declarations"] == []
     assert "close enough" in found["note"]
-    answer = call(library, "search_declarations", query="compact", k=5)
+    answer = call_tool(library, "search_declarations", query="compact", k=5)
     assert sum(len(part.text) for part in answer.content) < 6000
     assert answer.structured_content["declarations"][0]["place"].startswith("Toy/Compact.lean:")

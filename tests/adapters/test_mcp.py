@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mathamr.search.searcher import Index
+from tests.adapters.conftest import call_tool, list_tools
 from tests.serve.hostile import hostile_posts
 
 pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
@@ -18,36 +19,15 @@ pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from mathamr.adapters.mcp import tools
-
 QUERY = r"Why does $\sum \frac{1}{n}$ diverge?"
 
 
-def call(index: Index, name: str, **arguments: Any) -> Any:
-    """The result of a tool, through the protocol."""
-
-    async def scenario() -> Any:
-        async with Client(tools(index)) as client:
-            return await client.call_tool(name, arguments)
-
-    return asyncio.run(scenario())
-
-
 def test_the_tools_describe_themselves(index: Index) -> None:
-    async def scenario() -> Any:
-        async with Client(tools(index)) as client:
-            return await client.list_tools()
-
-    found = {tool.name: tool for tool in asyncio.run(scenario()).tools}
-    assert set(found) == {"search", "explain", "read_post"}
-    for tool in found.values():
-        assert tool.description
-        for name, schema in tool.input_schema["properties"].items():
-            assert schema.get("description"), (tool.name, name)
+    assert list_tools(index) == {"search", "explain", "read_post"}
 
 
 def test_search_gives_hits_with_provenance(index: Index) -> None:
-    found = call(index, "search", query=QUERY, k=3, kinds=["answer"]).structured_content
+    found = call_tool(index, "search", query=QUERY, k=3, kinds=["answer"]).structured_content
     assert len(found["hits"]) == 3
     for hit in found["hits"]:
         assert hit["kind"] == "answer"
@@ -55,11 +35,11 @@ def test_search_gives_hits_with_provenance(index: Index) -> None:
 
 
 def test_explain_and_read_follow_a_hit(index: Index) -> None:
-    id = call(index, "search", query=QUERY, k=1).structured_content["hits"][0]["id"]
-    why = call(index, "explain", query=QUERY, id=id).structured_content
+    id = call_tool(index, "search", query=QUERY, k=1).structured_content["hits"][0]["id"]
+    why = call_tool(index, "explain", query=QUERY, id=id).structured_content
     assert why["id"] == id
     assert why["matches"]
-    post = call(index, "read_post", id=id).structured_content
+    post = call_tool(index, "read_post", id=id).structured_content
     assert post["text"]
     assert "<p>" not in post["text"]
 
@@ -76,7 +56,7 @@ def test_explain_and_read_follow_a_hit(index: Index) -> None:
 def test_a_wrong_call_is_told_what_is_wrong(
     index: Index, name: str, arguments: dict[str, Any], message: str
 ) -> None:
-    result = call(index, name, **arguments)
+    result = call_tool(index, name, **arguments)
     assert result.is_error
     assert message in result.content[0].text
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,12 +17,16 @@ class Ran(NamedTuple):
     stderr: str
 
 
-@pytest.fixture
-def mathamr(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    """The command in this process, so that torch and spaCy are loaded once."""
+Command = Callable[..., Ran]
 
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr("sys.argv", ["mathamr", *arguments])
+
+@pytest.fixture
+def mathamr(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command in this process, so that what it imports is loaded once."""
+
+    def run(*arguments: object, stdin: str = "") -> Ran:
+        monkeypatch.setattr("sys.argv", ["mathamr", *map(str, arguments)])
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
         with pytest.raises(SystemExit) as ended:
             main()
         return Ran(int(ended.value.code or 0), *capsys.readouterr())

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,11 @@ import pytest
 
 from mathamr.cli.demo import QUERIES
 from tests.cli import test_cli
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Command
 
 
 def test_demo_indexes_the_sample_answers_what_people_type_and_explains_a_hit(
-    mathamr: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
+    mathamr: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     arguments = ("demo", "--out", str(tmp_path), "--limit", "6", "--model", str(model_folder), "-j", "1")
     first = test_cli.mathamr(*arguments)

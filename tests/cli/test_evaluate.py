@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from mathamr import sample
-
-FOLDER = sample.folder()
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mathamr", "evaluate", *arguments],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
+from tests.cli.conftest import Command
+from tests.folders import write_files
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Path:
-    (tmp_path / "judged").write_text("A.1 0 7 3\nA.1 0 8 0\nA.2 0 7 2\nA.3 0 9 2\n", encoding="utf-8")
-    (tmp_path / "one.run").write_text("A.1 Q0 7 1 2 x\nA.1 Q0 8 2 1 x\nA.2 Q0 7 1 1 x\n", encoding="utf-8")
-    (tmp_path / "two.run").write_text("A.1\t8\t1\t2\tx\nA.1\t7\t2\t1\tx\nA.3\t9\t1\t1\tx\n", encoding="utf-8")
-    return tmp_path
+def run(mathamr: Command) -> Command:
+    return partial(mathamr, "evaluate")
 
 
-def test_stdout_has_the_tables_and_stderr_what_to_know(files: Path) -> None:
-    ran = run(
-        *("--qrels", str(files / "judged"), "--run", str(files / "one.run"), str(files / "two.run")),
-        *("--baseline", str(files / "one.run"), "--measure", "MRR", "--per-topic"),
-    )
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judgments and runs in the folder to work in."""
+    texts = {
+        "judged": "A.1 0 7 3\nA.1 0 8 0\nA.2 0 7 2\nA.3 0 9 2\n",
+        "one.run": "A.1 Q0 7 1 2 x\nA.1 Q0 8 2 1 x\nA.2 Q0 7 1 1 x\n",
+        "two.run": "A.1\t8\t1\t2\tx\nA.1\t7\t2\t1\tx\nA.3\t9\t1\t1\tx\n",
+        "bad.run": "A.1 Q0 7 1 2 x\nA.1 Q0 7 2 1 x\n",
+    }
+    monkeypatch.chdir(write_files(tmp_path, texts))
+
+
+def test_stdout_has_the_tables_and_stderr_what_to_know(run: Command) -> None:
+    runs = ("--run", "one.run", "two.run", "--baseline", "one.run")
+    ran = run("--qrels", "judged", *runs, "--measure", "MRR", "--per-topic")
     assert ran.returncode == 0
     lines = ran.stdout.splitlines()
     assert lines[0].split() == ["MRR"]
@@ -46,11 +42,9 @@ def test_stdout_has_the_tables_and_stderr_what_to_know(files: Path) -> None:
     assert "one: lacks 1 judged topics, which count as zero (A.3)" in ran.stderr
 
 
-def test_json_is_one_object_with_every_value(files: Path) -> None:
-    ran = run(
-        *("--qrels", str(files / "judged"), "--run", str(files / "one.run"), "--run", str(files / "two.run")),
-        *("--baseline", str(files / "two.run"), "--json", "--per-topic", "--random"),
-    )
+def test_json_is_one_object_with_every_value(run: Command) -> None:
+    runs = ("--run", "one.run", "--run", "two.run", "--baseline", "two.run")
+    ran = run("--qrels", "judged", *runs, "--json", "--per-topic", "--random")
     row = json.loads(ran.stdout)
     assert row["baseline"] == "two"
     assert row["runs"][0]["measures"]["MAP'"]["mean"] == pytest.approx(2 / 3)
@@ -74,10 +68,9 @@ def test_json_is_one_object_with_every_value(files: Path) -> None:
     ],
 )
 def test_wrong_input_ends_with_one_clear_message(
-    files: Path, arguments: tuple[str, ...], code: int, message: str
+    run: Command, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    (files / "bad.run").write_text("A.1 Q0 7 1 2 x\nA.1 Q0 7 2 1 x\n", encoding="utf-8")
-    ran = run(*(str(files / part) if (files / part).exists() else part for part in arguments))
+    ran = run(*arguments)
     assert ran.returncode == code
     assert message in ran.stderr
     assert "Traceback" not in ran.stderr

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.runs import read_run
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Command
 
 
 @pytest.fixture
@@ -24,9 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_file_has_the_fused_run_and_stderr_what_to_know(
-    mathamr: Callable[..., Ran], folder: Path
-) -> None:
+def test_the_file_has_the_fused_run_and_stderr_what_to_know(mathamr: Command, folder: Path) -> None:
     ran = mathamr("fuse", "one.run", "two.run", "--out", "both.run", "--name", "both")
     assert (ran.returncode, ran.stdout) == (0, "")
     assert read_run("both.run") == fuse_runs([read_run("one.run"), read_run("two.run")], name="both")
@@ -37,7 +34,7 @@ def test_the_file_has_the_fused_run_and_stderr_what_to_know(
     assert "2 runs, 3 topics, 5 results" in ran.stderr
 
 
-def test_weights_normalisation_and_depth_count(mathamr: Callable[..., Ran], folder: Path) -> None:
+def test_weights_normalisation_and_depth_count(mathamr: Command, folder: Path) -> None:
     arguments = ("fuse", "one.run", "two.run", "--out", "-", "--fusion", "weighted-sum")
     alike = mathamr(*arguments, "--weights", "1,1").stdout
     assert alike == mathamr(*arguments).stdout
@@ -51,7 +48,7 @@ def test_weights_normalisation_and_depth_count(mathamr: Callable[..., Ran], fold
     assert len(mathamr(*arguments, "--depth", "1").stdout.splitlines()) == 3
 
 
-def test_what_makes_a_fusion_pointless_is_reported(mathamr: Callable[..., Ran], folder: Path) -> None:
+def test_what_makes_a_fusion_pointless_is_reported(mathamr: Command, folder: Path) -> None:
     apart = mathamr("fuse", "one.run", "looks.run", "--out", "-")
     assert "no result is in more than one of the runs; do they all have ids of the same kind" in apart.stderr
     odd = mathamr("fuse", "one.run", "odd.run", "--out", "-")
@@ -79,7 +76,7 @@ def test_what_makes_a_fusion_pointless_is_reported(mathamr: Callable[..., Ran], 
     ],
 )
 def test_wrong_input_ends_with_one_clear_message_and_no_file(
-    mathamr: Callable[..., Ran], folder: Path, arguments: tuple[str, ...], code: int, message: str
+    mathamr: Command, folder: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = mathamr("fuse", *arguments, "--out", "both.run")
     assert ran.returncode == code
@@ -88,7 +85,7 @@ def test_wrong_input_ends_with_one_clear_message_and_no_file(
     assert not (folder / "both.run").exists()
 
 
-def test_a_place_that_cannot_be_written_is_reported(mathamr: Callable[..., Ran], folder: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(mathamr: Command, folder: Path) -> None:
     ran = mathamr("fuse", "one.run", "two.run", "--out", "no-such-folder/both.run")
     assert ran.returncode == 1
     assert "no-such-folder/both.run: the run cannot be written" in ran.stderr

@@ -10,12 +10,12 @@ from lxml import etree
 from mathamr.graphs import notation
 from mathamr.graphs.store import GraphStore
 from mathamr.sample import folder
-from tests.cli.test_cli import mathamr
+from tests.cli.conftest import Command
 
-SAMPLE = str(folder() / "Posts.xml")
+SAMPLE = folder() / "Posts.xml"
 
 
-def test_prints_penman_that_reads_back() -> None:
+def test_prints_penman_that_reads_back(mathamr: Command) -> None:
     result = mathamr("graph", SAMPLE, "--limit", "3")
     assert result.returncode == 0, result.stderr
     texts = result.stdout.strip().split("\n\n")
@@ -25,37 +25,34 @@ def test_prints_penman_that_reads_back() -> None:
     assert all(penman.decode(text).triples for text in texts)
 
 
-def test_builds_a_store_and_its_statistics(tmp_path: Path) -> None:
-    result = mathamr("graph", SAMPLE, "--limit", "5", "--out", str(tmp_path), "--json")
+def test_builds_a_store_and_its_statistics(mathamr: Command, tmp_path: Path) -> None:
+    result = mathamr("graph", SAMPLE, "--limit", "5", "--out", tmp_path, "--json")
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert (found["posts"], found["failed"], found["reading"]["skipped"]) == (5, 0, 0)
     with GraphStore(tmp_path) as store:
         assert store.count_tensors("both-hierarchy-none") == 5
     other = mathamr(
-        "graph", SAMPLE, "--limit", "5", "--out", str(tmp_path), "--mode", "opt", "--structure", "global"
+        "graph", SAMPLE, "--limit", "5", "--out", tmp_path, "--mode", "opt", "--structure", "global"
     )
     assert "posts without a graph" in other.stdout
     with GraphStore(tmp_path) as store:
         assert store.count_tensors("opt-global-none") == 5
 
 
-def test_draws_one_post(tmp_path: Path) -> None:
+def test_draws_one_post(mathamr: Command, tmp_path: Path) -> None:
     picture = tmp_path / "post.svg"
-    assert mathamr("graph", SAMPLE, "--post", "103", "--svg", str(picture)).returncode == 0
+    assert mathamr("graph", SAMPLE, "--post", "103", "--svg", picture).returncode == 0
     assert "post 103" in etree.parse(str(picture)).findtext("{http://www.w3.org/2000/svg}title")
 
 
-def test_a_picture_has_the_virtual_nodes_that_were_asked_for(tmp_path: Path) -> None:
+def test_a_picture_has_the_virtual_nodes_that_were_asked_for(mathamr: Command, tmp_path: Path) -> None:
     picture = tmp_path / "post.svg"
-    assert (
-        mathamr("graph", SAMPLE, "--post", "103", "--svg", str(picture), "--structure", "none").returncode
-        == 0
-    )
+    mathamr("graph", SAMPLE, "--post", "103", "--svg", picture, "--structure", "none")
     assert "VIRTUAL_DOCUMENT" not in picture.read_text(encoding="utf-8")
 
 
-def test_linear_prints_one_line_a_post() -> None:
+def test_linear_prints_one_line_a_post(mathamr: Command) -> None:
     lines = mathamr("graph", SAMPLE, "--limit", "2", "--linear").stdout.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["101", "102"]
     assert all(len(line.split("\t")[1].split()) > 10 for line in lines)
@@ -72,7 +69,9 @@ def test_linear_prints_one_line_a_post() -> None:
         (["--limit", "1", "--svg", "/no/such/folder/a.svg"], 1, "cannot write the picture"),
     ],
 )
-def test_wrong_requests_say_what_to_do(arguments: list[str], code: int, message: str) -> None:
+def test_wrong_requests_say_what_to_do(
+    mathamr: Command, arguments: list[str], code: int, message: str
+) -> None:
     result = mathamr("graph", SAMPLE, *arguments)
     assert result.returncode == code
     assert message in " ".join(result.stderr.replace("│", " ").split())

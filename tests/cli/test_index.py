@@ -11,8 +11,11 @@ from typer.testing import CliRunner, Result
 from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
 from mathamr.index.storage import IndexStorage
+from tests.folders import write_files
 from tests.index.small import PARSER, note, write_posts
 from tests.models import sample_posts
+
+PLAIN = ("--engine", "flat", "--parser", PARSER, "--device", "cpu")
 
 
 def run(*arguments: object) -> Result:
@@ -25,20 +28,7 @@ def posts(tmp_path: Path) -> Path:
 
 
 def build(posts: Path, out: Path, model: Path, *more: object) -> Result:
-    return run(
-        posts,
-        "--out",
-        out,
-        "--model",
-        model,
-        "--engine",
-        "flat",
-        "--parser",
-        PARSER,
-        "--device",
-        "cpu",
-        *more,
-    )
+    return run(posts, "--out", out, "--model", model, *PLAIN, *more)
 
 
 def test_a_build_prints_what_it_did_as_one_json_object(
@@ -79,11 +69,12 @@ def test_what_was_skipped_is_reported_on_stderr(model_folder: Path, tmp_path: Pa
 
 
 def test_without_out_the_index_lies_beside_the_notes(posts: Path, model_folder: Path, tmp_path: Path) -> None:
-    options = ("--model", model_folder, "--engine", "flat", "--parser", PARSER, "--device", "cpu")
-    assert run(posts, *options).exit_code == 0
+    assert run(posts, "--model", model_folder, *PLAIN).exit_code == 0
     beside = posts.with_name(f"{posts.name}.index")
     with IndexStorage.open(beside) as archive:
         assert len(archive.catalogue) == 4
+    asked = ["search", str(posts), "series", "--strategy", "lexical"]  # by the notes, not by their index
+    assert CliRunner().invoke(app, asked).exit_code == 0
     again = run(beside)
     assert again.exit_code == 0
     assert "4 unchanged" in again.stdout
@@ -138,9 +129,7 @@ def test_an_index_remembers_what_was_excluded_until_it_is_told_otherwise(
     model_folder: Path, tmp_path: Path
 ) -> None:
     notes, out = tmp_path / "notes", tmp_path / "index"
-    for name in ("a.md", "drafts/b.md"):
-        (notes / name).parent.mkdir(parents=True, exist_ok=True)
-        (notes / name).write_text(f"In {name} stands $x^2$.", encoding="utf-8")
+    write_files(notes, {name: f"In {name} stands $x^2$." for name in ("a.md", "drafts/b.md")})
 
     def ids() -> set[str]:
         with IndexStorage.open(out) as archive:

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.formats.lean.lake import lake_packages
+from tests.cli.conftest import Command
 from tests.leanproject import write_project
 
 OPTIONS = ("--model", "mathamr-3", "--engine", "flat", "--workers", "1", "--json")
 
 
 def test_a_project_is_indexed_with_its_packages_and_updated_without_them(
-    tmp_path: Path, mathamr: Callable[..., Any]
+    tmp_path: Path, mathamr: Command
 ) -> None:
     project, out = write_project(tmp_path / "toy"), tmp_path / "toy.index"
     os.utime(project / "lake-manifest.json", (1, 1))
-    first = mathamr("index", str(project), "--out", str(out), *OPTIONS)
+    first = mathamr("index", project, "--out", out, *OPTIONS)
     assert first.returncode == 0, first.stderr
     assert "toy depends on sums" in first.stderr
-    found = json.loads(mathamr("search", str(out), "add_comm_toy", "--json").stdout)
+    found = json.loads(mathamr("search", out, "add_comm_toy", "--json").stdout)
     assert found["hits"][0]["id"] == "Sums/Basic.lean#Nat.add_comm_toy"
     module = project / "Toy" / "Compact.lean"
     module.write_text(module.read_text().replace("The union of two compact", "A union of two compact"))
-    again = mathamr("index", str(project), "--out", str(out), *OPTIONS)
+    again = mathamr("index", project, "--out", out, *OPTIONS)
     assert "depends on" not in again.stderr
     counts = json.loads(again.stdout)["posts"]
     assert (counts["new"], counts["changed"], counts["deleted"]) == (0, 1, 0)
-    assert json.loads(mathamr("search", str(out), "add_comm_toy", "--json").stdout)["hits"]
+    assert json.loads(mathamr("search", out, "add_comm_toy", "--json").stdout)["hits"]
     os.utime(project / "lake-manifest.json")
-    assert "toy depends on sums" in mathamr("index", str(project), "--out", str(out), *OPTIONS).stderr
+    assert "toy depends on sums" in mathamr("index", project, "--out", out, *OPTIONS).stderr
 
 
-def test_a_theorem_of_notes_is_found_in_the_library_and_back(
-    tmp_path: Path, mathamr: Callable[..., Any]
-) -> None:
+def test_a_theorem_of_notes_is_found_in_the_library_and_back(tmp_path: Path, mathamr: Command) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "analysis.md").write_text(
         "# Theorem (Heine–Borel)\n\nA set $K \\subseteq \\mathbb{R}$ is compact if and only if it is closed and bounded.\n"
@@ -50,18 +47,16 @@ def test_a_theorem_of_notes_is_found_in_the_library_and_back(
     )
     library, notes = tmp_path / "library", tmp_path / "notes.index"
     project = write_project(tmp_path / "toy")
-    assert mathamr("index", str(project), "--out", str(library), *OPTIONS).returncode == 0
-    assert mathamr("index", str(tmp_path / "notes"), "--out", str(notes), *OPTIONS).returncode == 0
-    there = mathamr("search", str(library), "sums.md", "--from", str(notes), "--json")
+    assert mathamr("index", project, "--out", library, *OPTIONS).returncode == 0
+    assert mathamr("index", tmp_path / "notes", "--out", notes, *OPTIONS).returncode == 0
+    there = mathamr("search", library, "sums.md", "--from", notes, "--json")
     assert json.loads(there.stdout)["hits"][0]["id"] == "Sums/Basic.lean#Nat.sum_range_id"
     compact = "Topology.Toy.isCompact_iff_isClosed_bounded"
-    back = mathamr("search", str(notes), compact, "--from", str(library), "--json")
+    back = mathamr("search", notes, compact, "--from", library, "--json")
     assert json.loads(back.stdout)["hits"][0]["id"].startswith("analysis.md")
-    only = mathamr(
-        "search", str(library), "union", "--module", "Toy", "--namespace", "Topology.Toy", "--json"
-    )
+    only = mathamr("search", library, "union", "--module", "Toy", "--namespace", "Topology.Toy", "--json")
     assert {hit["id"].partition("#")[0] for hit in json.loads(only.stdout)["hits"]} == {"Toy/Compact.lean"}
-    lost = mathamr("search", str(library), "nosuch.md", "--from", str(notes))
+    lost = mathamr("search", library, "nosuch.md", "--from", notes)
     assert lost.returncode == 1
     assert "no post or label 'nosuch.md'" in lost.stderr
 

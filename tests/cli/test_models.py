@@ -5,22 +5,20 @@ from __future__ import annotations
 import pytest
 
 from mathamr.systems.models import boxed, checked_model
-from tests.cli.test_cli import mathamr
+from tests.cli.conftest import Command
 
 
-def test_every_model_in_the_box_has_a_line_of_its_own() -> None:
+def test_every_model_in_the_box_has_a_line_of_its_own(mathamr: Command) -> None:
     result = mathamr("models")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.partition("\n\n")[0].splitlines()
     said = dict(line.split(maxsplit=1) for line in lines)
     assert set(said) == set(boxed())
     assert len(set(said.values())) == len(said)
-    assert "share .05" in said["mathamr-2"]
-    assert "--strategy maxsim" in said["mathamr-plus"]
     assert lines[0].startswith("mathamr-3 ")
 
 
-def test_a_card_is_read_by_the_hub_and_has_the_figures() -> None:
+def test_a_card_is_read_by_the_hub_and_has_the_figures(mathamr: Command) -> None:
     model = checked_model("mathamr-3")
     card = model.card()
     for what, value in model.about["measured"]["answers"].items():

@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.backend import FLOAT, ONNX, exact_encoder
 from tests.cli import test_cli
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Command
 from tests.index.small import write_posts
 from tests.models import sample_posts
 from tests.text.small import small_text_encoder
@@ -55,7 +54,7 @@ def hits(index: Index) -> Found:
 
 
 def test_hits_are_the_same_cold_and_warm_everywhere(
-    mathamr: Callable[..., Ran], index: Path, backend: str, tmp_path: Path
+    mathamr: Command, index: Path, backend: str, tmp_path: Path
 ) -> None:
     assert Manifest.read(index).model.text_backend == backend
     with Index.open(index, device="cpu") as first, Index.open(index, device="cpu") as second:

@@ -15,7 +15,7 @@ from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.systems.system import SYSTEMS
 from tests.cli import test_cli
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Command
 from tests.index.small import note, write_posts
 from tests.systems.tiny import TINY, NodeSystem
 
@@ -31,8 +31,8 @@ def test_a_process_of_its_own_answers_alike(sample_index: Path) -> None:
     assert wrong.stderr.startswith("mathamr: the query is empty")
 
 
-def test_search_prints_json_for_programs(mathamr: Callable[..., Ran], sample_index: Path) -> None:
-    ran = mathamr("search", str(sample_index), QUERY, "-k", "3", "--json", "--kind", "answer")
+def test_search_prints_json_for_programs(mathamr: Command, sample_index: Path) -> None:
+    ran = mathamr("search", sample_index, QUERY, "-k", "3", "--json", "--kind", "answer")
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["query"] == QUERY
@@ -54,33 +54,31 @@ def test_search_prints_json_for_programs(mathamr: Callable[..., Ran], sample_ind
 
 
 def test_an_index_of_formulas_alone_is_searched_for_formulas(
-    mathamr: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mathamr: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(SYSTEMS._built_in, NodeSystem.kind, TINY[NodeSystem.kind])
     NodeSystem().save(tmp_path / "model")
     source = write_posts(tmp_path / "posts.jsonl", [note("sums", "The sum $a^2+b^2=c^2$ is known.")])
     build_index([source], tmp_path / "index", BuildOptions(model=tmp_path / "model", device="cpu"))
-    ran = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--json")
+    ran = mathamr("search", tmp_path / "index", "where is $a^2+b^2$?", "--json")
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["task"] == "formulas"
     assert found["hits"][0]["formula"]["latex"] == "a^2+b^2=c^2"
-    wrong = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--task", "answers")
+    wrong = mathamr("search", tmp_path / "index", "where is $a^2+b^2$?", "--task", "answers")
     assert wrong.returncode == 1
     assert "it searches for formulas" in wrong.stderr
     heatmap = tmp_path / "why.png"
     formula, query = found["hits"][0]["formula"]["id"], "where is $a^2+b^2$?"
     for identifier, said in ((formula, "--svg FILE"), ("sums", "explain one of its formulas")):
-        refused = mathamr("explain", str(tmp_path / "index"), query, identifier, "--png", str(heatmap))
+        refused = mathamr("explain", tmp_path / "index", query, identifier, "--png", heatmap)
         assert refused.returncode == 1
         assert said in " ".join(refused.stderr.split())
         assert not heatmap.exists()
 
 
-def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index: Path) -> None:
-    ran = mathamr(
-        "search", str(sample_index), "\\frac{1}{n^2}", "--task", "formulas", "--strategy", "lexical"
-    )
+def test_search_prints_text_for_people(mathamr: Command, sample_index: Path) -> None:
+    ran = mathamr("search", sample_index, "\\frac{1}{n^2}", "--task", "formulas", "--strategy", "lexical")
     assert ran.returncode == 0, ran.stderr
     assert "10 hits; there are more" in " ".join(ran.stdout.split())
     assert max(map(len, ran.stdout.splitlines())) > 80, "nothing is wrapped in a pipe"
@@ -100,17 +98,17 @@ def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index
     ],
 )
 def test_search_says_what_is_wrong(
-    mathamr: Callable[..., Ran], sample_index: Path, arguments: tuple[str, ...], code: int, message: str
+    mathamr: Command, sample_index: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
-    ran = mathamr("search", str(sample_index), *arguments)
+    ran = mathamr("search", sample_index, *arguments)
     assert ran.returncode == code
     assert message in " ".join(ran.stderr.split())
     assert not ran.stdout
     assert "Traceback" not in ran.stderr
 
 
-def test_a_folder_that_is_no_index_is_reported(mathamr: Callable[..., Ran], tmp_path: Path) -> None:
-    ran = mathamr("search", str(tmp_path), QUERY)
+def test_a_folder_that_is_no_index_is_reported(mathamr: Command, tmp_path: Path) -> None:
+    ran = mathamr("search", tmp_path, QUERY)
     assert ran.returncode == 1
     assert f"{tmp_path} is not an index: it has no manifest.json" in ran.stderr
     assert f"mathamr index {tmp_path}" in ran.stderr
@@ -118,24 +116,24 @@ def test_a_folder_that_is_no_index_is_reported(mathamr: Callable[..., Ran], tmp_
 
 
 def test_explain_prints_a_table_json_and_a_heatmap(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+    mathamr: Command, sample_index: Path, tmp_path: Path
 ) -> None:
     picture = tmp_path / "why.svg"
-    ran = mathamr("explain", str(sample_index), QUERY, "104", "--svg", str(picture), "--json")
+    ran = mathamr("explain", sample_index, QUERY, "104", "--svg", picture, "--json")
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
     assert found["post"] == "104"
     assert len(found["similarities"]) == len(found["query_parts"]) == 3
     assert picture.read_text(encoding="utf-8").startswith("<svg")
     assert str(picture) in ran.stderr
-    hits = json.loads(mathamr("search", str(sample_index), QUERY, "-k", "100", "--json").stdout)["hits"]
+    hits = json.loads(mathamr("search", sample_index, QUERY, "-k", "100", "--json").stdout)["hits"]
     hit = next(each for each in hits if each["id"] == "104")
     assert (found["placed"]["place"], found["placed"]["evidence"]) == (hit["rank"], hit["evidence"])
-    table = mathamr("explain", str(sample_index), QUERY, "104")
+    table = mathamr("explain", sample_index, QUERY, "104")
     assert "the mean of the best similarities" in table.stdout
     assert "the whole question" in table.stdout
     assert f"place {hit['rank']} by hybrid: lexical" in table.stdout
-    unknown = mathamr("explain", str(sample_index), QUERY, "no-such-post")
+    unknown = mathamr("explain", sample_index, QUERY, "no-such-post")
     assert unknown.returncode == 1
     assert "no post or formula 'no-such-post'" in unknown.stderr
 
@@ -153,10 +151,10 @@ def topics(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
 
 def test_a_run_of_answers_has_answers_only_and_is_the_same_again(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
+    mathamr: Command, sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
 ) -> None:
-    arguments = ("run", str(sample_index), "--task", "answers", "--topics", topics("task1"), "--out")
-    first = mathamr(*arguments, str(tmp_path / "one.run"))
+    arguments = ("run", sample_index, "--task", "answers", "--topics", topics("task1"), "--out")
+    first = mathamr(*arguments, tmp_path / "one.run")
     assert first.returncode == 0, first.stderr
     assert not first.stdout
     assert "5 topics" in first.stderr
@@ -170,11 +168,11 @@ def test_a_run_of_answers_has_answers_only_and_is_the_same_again(
 
 
 def test_a_run_of_formulas_names_visuals_or_in_arqmaths_columns_formulas(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
+    mathamr: Command, sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
 ) -> None:
     arguments = (
         "run",
-        str(sample_index),
+        sample_index,
         "--task",
         "formulas",
         "--topics",
@@ -183,7 +181,7 @@ def test_a_run_of_formulas_names_visuals_or_in_arqmaths_columns_formulas(
         "50",
         "--out",
     )
-    ran = mathamr(*arguments, str(tmp_path / "looks.run"))
+    ran = mathamr(*arguments, tmp_path / "looks.run")
     assert ran.returncode == 0, ran.stderr
     run = read_run(tmp_path / "looks.run")
     with Catalogue(sample_index / CATALOGUE, read_only=True) as catalogue:
@@ -206,17 +204,10 @@ def test_a_run_of_formulas_names_visuals_or_in_arqmaths_columns_formulas(
 
 
 def test_topics_of_the_other_task_are_refused(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
+    mathamr: Command, sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
 ) -> None:
     ran = mathamr(
-        "run",
-        str(sample_index),
-        "--task",
-        "formulas",
-        "--topics",
-        topics("task1"),
-        "--out",
-        str(tmp_path / "x"),
+        "run", sample_index, "--task", "formulas", "--topics", topics("task1"), "--out", tmp_path / "x"
     )
     assert ran.returncode == 1
     assert "names no formula" in ran.stderr
@@ -224,9 +215,9 @@ def test_topics_of_the_other_task_are_refused(
 
 
 def test_the_results_of_another_run_are_ranked_again(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
+    mathamr: Command, sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
 ) -> None:
-    arguments = ("run", str(sample_index), "--task", "answers", "--topics", topics("task1"), "--out", "-")
+    arguments = ("run", sample_index, "--task", "answers", "--topics", topics("task1"), "--out", "-")
     first, wanted = tmp_path / "first.run", tmp_path / "wanted.run"
     first.write_text(mathamr(*arguments, "--strategy", "lexical").stdout, encoding="utf-8")
     wanted.write_text(mathamr(*arguments, "--strategy", "maxsim").stdout, encoding="utf-8")
@@ -254,10 +245,10 @@ def test_the_results_of_another_run_are_ranked_again(
 
 
 def test_a_run_that_cannot_be_reranked_is_reported(
-    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
+    mathamr: Command, sample_index: Path, tmp_path: Path, topics: Callable[[str], str]
 ) -> None:
     first = tmp_path / "first.run"
-    arguments = ("run", str(sample_index), "--topics", topics("task1"), "--out", "-", "--rerank", str(first))
+    arguments = ("run", sample_index, "--topics", topics("task1"), "--out", "-", "--rerank", str(first))
     first.write_text("T.1 Q0 104 1 2 x\n", encoding="utf-8")
     assert "run 'first' has none of the topics" in mathamr(*arguments, "--task", "answers").stderr
     first.write_text("A.1 Q0 q_9 1 2 x\nA.1 Q0 q_8 2 1 x\n", encoding="utf-8")

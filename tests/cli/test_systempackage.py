@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tomllib
 import venv
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ import pytest
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.models import boxed, load_system, model_folder
 from mathamr.systems.system import SYSTEMS
-from tests.cli.conftest import Ran
+from tests.cli.conftest import Command
 from tests.index.small import note, write_posts
 from tests.packages import install
 
@@ -50,9 +49,7 @@ def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("template")
-def test_a_system_of_another_package_indexes_and_searches(
-    mathamr: Callable[..., Ran], tmp_path: Path
-) -> None:
+def test_a_system_of_another_package_indexes_and_searches(mathamr: Command, tmp_path: Path) -> None:
     source, index = write_posts(tmp_path / "posts.jsonl", POSTS), str(tmp_path / "index")
     made = mathamr("index", str(source), "--out", index, "--model", "wordhash")
     assert made.returncode == 0, made.stderr

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.folders import write_files
 from tests.serve.page.conftest import ARGUMENTS
 from tests.serve.site import browser_path
 
@@ -106,9 +107,7 @@ def browser() -> Iterator[Any]:
 @contextmanager
 def loaded(browser: Any, vault: Path) -> Iterator[Any]:
     """A page with the plugin, loaded as Obsidian loads it, its server not started yet."""
-    for name, text in VAULT.items():
-        (vault / name).parent.mkdir(parents=True, exist_ok=True)
-        (vault / name).write_text(text, encoding="utf-8")
+    write_files(vault, VAULT)
     processes = Processes()
     opened = browser.new_page(viewport={"width": 380, "height": 860})
     opened.set_default_timeout(WAIT)

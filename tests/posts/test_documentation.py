@@ -9,6 +9,7 @@ import pytest
 from mathamr.posts.format import FORMATS
 from mathamr.posts.post import Post
 from mathamr.posts.postcounts import PostCounts
+from mathamr.posts.postkind import KINDS, role_of
 from mathamr.posts.report import Report
 from tests.conftest import ROOT
 
@@ -27,6 +28,17 @@ def test_every_format_is_described(name):
 def test_every_field_of_a_post_is_in_the_schema():
     schema = section("The schema of JSON lines")
     assert [name for name in Post.__slots__ if f"| `{name}` |" not in schema] == []
+
+
+def test_every_kind_is_listed_under_its_role():
+    table = section("The schema of JSON lines").split("| role | kinds |")[1]
+    listed = {
+        row.split("|")[1].strip()[:5]: row.split("|")[2].split("`")[1::2] for row in table.splitlines()[2:5]
+    }
+    roles = {"question": "asked", "answer": "answe", "note": "neith"}
+    assert {kind: role for role, kinds in listed.items() for kind in kinds} == {
+        kind: roles[role_of(kind)] for kind in KINDS
+    }
 
 
 def test_the_example_of_passages_runs():

@@ -13,6 +13,7 @@ from mathamr.posts.ignorerules import DEFAULTS, IGNORE_FILE, IgnoreRules
 from mathamr.posts.inputs import walk
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.folders import write_files
 
 FILES = [
     "a.md",
@@ -39,12 +40,8 @@ FILES = [
 
 
 def _written(root: Path, ignored: dict[str, str]) -> Path:
-    for name in FILES:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(f"In {name} stands $x^2$.", encoding="utf-8")
-    for folder, text in ignored.items():
-        (root / folder / IGNORE_FILE).write_text(text, encoding="utf-8")
-    return root
+    rules = {f"{folder}/{IGNORE_FILE}".lstrip("/"): text for folder, text in ignored.items()}
+    return write_files(root, {name: f"In {name} stands $x^2$." for name in FILES} | rules)
 
 
 def _walked(root: Path, exclude: tuple[str, ...] = (), report: Report | None = None) -> set[str]:
@@ -112,8 +109,7 @@ def test_a_folder_that_is_named_itself_is_read_whatever_its_name_is(tmp_path: Pa
 
 
 def test_a_folder_with_excluded_files_alone_says_which_rules_left_them_out(tmp_path: Path) -> None:
-    (tmp_path / "_build").mkdir()
-    (tmp_path / "_build" / "a.md").write_text("Text", encoding="utf-8")
+    write_files(tmp_path, {"_build/a.md": "Text"})
     with pytest.raises(MathAMRError, match=r"left out by _build/ \(a default\)"):
         read_posts(tmp_path, Report())
 

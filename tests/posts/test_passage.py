@@ -173,18 +173,6 @@ def test_a_sentence_of_five_thousand_words_stays_one() -> None:
     assert len(texts("word $x$ " * 2500)) == 1
 
 
-@pytest.mark.slow
-def test_every_judged_formula_is_in_a_passage(data: Path) -> None:
-    from xml.etree import ElementTree
-
-    found: set[str] = set()
-    for _, row in ElementTree.iterparse(data / "arqmath-mini" / "Posts.xml"):
-        found.update(read(row.get("Body") or "", row.get("Title") or "").formula_map.values())
-        row.clear()
-    rows = (data / "arqmath-mini" / "formulas.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    assert {row.split("\t", 1)[0] for row in rows} <= found
-
-
 def test_latex_pairs_read_without_remains_of_markup(data: Path) -> None:
     remains = re.compile(r"\\(?:begin|end|item|ref|label|emph)\b|\$[^$]+\$")
     with gzip.open(data / "pairs" / "pairs.jsonl.gz", "rt", encoding="utf-8") as lines:

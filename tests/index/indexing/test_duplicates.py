@@ -16,6 +16,7 @@ from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_ind
 from mathamr.index.storage import IndexStorage
 from mathamr.search.searcher import Index
 from mathamr.systems.models import model_folder, system_of
+from tests.folders import write_files
 
 MODEL = "mathamr-3"
 OPTIONS = BuildOptions(model=MODEL, engine="flat", device="cpu")
@@ -40,12 +41,6 @@ def encodes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     monkeypatch.setattr(kind, "encode", counting)
     return counted
-
-
-def write(folder: Path, notes: dict[str, str]) -> None:
-    for name, text in notes.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
 
 
 def read(folder: Path, index: Path) -> BuildSummary:
@@ -74,7 +69,7 @@ def test_renaming_files_and_folders_encodes_nothing_and_gives_the_same_index(
     tmp_path: Path, encodes: Counter[str]
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
-    write(notes, NOTES)
+    write_files(notes, NOTES)
     read(notes, index)
     assert sum(encodes.values()) == 3
     encodes.clear()
@@ -104,10 +99,10 @@ def test_names_that_move_on_in_a_circle_and_copies_encode_nothing(
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     one, two, three = NOTES.values()
-    write(notes, {"1.md": one, "2.md": two, "3.md": three})
+    write_files(notes, {"1.md": one, "2.md": two, "3.md": three})
     read(notes, index)
     encodes.clear()
-    write(notes, {"1.md": two, "2.md": three, "3.md": one, "copy.md": one})
+    write_files(notes, {"1.md": two, "2.md": three, "3.md": one, "copy.md": one})
     read(notes, index)
     assert not encodes
     assert check_index(index, OPTIONS).problems == []
@@ -118,11 +113,11 @@ def test_names_that_move_on_in_a_circle_and_copies_encode_nothing(
 
 def test_a_renamed_file_that_was_also_changed_is_encoded(tmp_path: Path, encodes: Counter[str]) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
-    write(notes, NOTES)
+    write_files(notes, NOTES)
     read(notes, index)
     encodes.clear()
     (notes / "limits.md").unlink()
-    write(notes, {"new.md": NOTES["limits.md"] + "One more sentence.\n"})
+    write_files(notes, {"new.md": NOTES["limits.md"] + "One more sentence.\n"})
     read(notes, index)
     assert encodes == {"new.md": 1}
 
@@ -131,7 +126,7 @@ def test_a_note_without_a_heading_is_called_by_its_file_which_its_vectors_depend
     tmp_path: Path, encodes: Counter[str]
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
-    write(notes, {"cauchy.md": "Words of a note that has no title of its own.\n"})
+    write_files(notes, {"cauchy.md": "Words of a note that has no title of its own.\n"})
     read(notes, index)
     encodes.clear()
     (notes / "cauchy.md").rename(notes / "schwarz.md")
@@ -144,15 +139,15 @@ def test_vectors_that_were_written_but_not_marked_are_not_taken_over(
 ) -> None:
     """A process that ends between writing and marking leaves other vectors than those of the content that was known."""
     notes, index = tmp_path / "notes", tmp_path / "index"
-    write(notes, NOTES)
+    write_files(notes, NOTES)
     read(notes, index)
-    write(notes, {"limits.md": NOTES["limits.md"].replace("b", "c")})
+    write_files(notes, {"limits.md": NOTES["limits.md"].replace("b", "c")})
     with monkeypatch.context() as patch:
         patch.setattr(Catalogue, "mark_vectors", _interrupt)
         with pytest.raises(KeyboardInterrupt):
             read(notes, index)
     encodes.clear()
-    write(notes, NOTES)
+    write_files(notes, NOTES)
     read(notes, index)
     assert encodes == {"limits.md": 1}
     assert check_index(index, OPTIONS).problems == []

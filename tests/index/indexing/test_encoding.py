@@ -115,8 +115,3 @@ def test_word_pieces_cut_apart_give_the_same_vectors() -> None:
     assert cut.identity == system.fingerprint
     pieces = [each.pieces for each in cut(given) if isinstance(each, Derived)]
     assert same(system.encode_pieces(pieces), vectors_of(encoding.derive(system, given)))
-
-
-def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
-    with IndexStorage.open(small_index) as archive, Encoders(archive, BuildPool(2), encoding.FEW) as encoders:
-        assert encoders._workers is None

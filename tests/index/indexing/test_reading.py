@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import find_collections, read_posts
 from mathamr.posts.report import Report
+from tests.folders import write_files
 from tests.models import sample_posts
 
 NOTES = {
@@ -41,13 +42,6 @@ LEAN = {
     "Two.lean": "/-- It is one. -/\n@[to_additive]\ntheorem Prod.one_eq (M : Type*) : 1 = 1 := rfl\n",
     "Three.lean": "/-- Nothing to translate. -/\ntheorem plain (n : ℕ) : n = n := rfl\n",
 }
-
-
-def written(folder: Path, files: dict[str, str]) -> Path:
-    folder.mkdir(exist_ok=True)
-    for name, text in files.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -95,7 +89,7 @@ def test_a_note_is_parsed_once_while_it_is_indexed(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(markup, "marked_pieces", reading_text)
     monkeypatch.setattr("mathamr.formulas.trees.both_readings", reading_formula)
     body = "It is known that $\\zeta_{41} + 41^{x}$ is odd, but nobody knows why.\n"
-    source = written(tmp_path / "notes", {"a.md": f"# A note\n\n{body}"})
+    source = write_files(tmp_path / "notes", {"a.md": f"# A note\n\n{body}"})
     build_index([source], tmp_path / "index", BuildOptions(model="mathamr-3", device="cpu"))
     assert {text: count for text, count in bodies.items() if "nobody knows" in text} == {
         text: 1 for text in bodies if "nobody knows" in text
@@ -128,7 +122,7 @@ def test_files_are_read_by_workers_as_by_one_process(
 ) -> None:
     monkeypatch.setattr(reading, "FEW_BYTES", 0)
     monkeypatch.setattr(reading, "MOST_FILES", 1)
-    folder = written(tmp_path / "files", files)
+    folder = write_files(tmp_path / "files", files)
     with Catalogue(tmp_path / "catalogue.db", create=True) as catalogue, BuildPool(2) as pool:
         counts, _ = taken(catalogue, folder, pool)
         assert counts.new == len(posts_of(folder))
@@ -136,7 +130,7 @@ def test_files_are_read_by_workers_as_by_one_process(
 
 
 def test_files_that_are_the_same_are_not_opened(catalogue: Catalogue, tmp_path: Path) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
     first, opened = taken(catalogue, folder)
     assert opened == set(NOTES)
     again, opened = taken(catalogue, folder)
@@ -149,7 +143,7 @@ def test_files_that_are_the_same_are_not_opened(catalogue: Catalogue, tmp_path: 
 
 
 def test_a_file_whose_name_is_not_utf8_ends_no_build(tmp_path: Path) -> None:
-    folder = written(tmp_path / "notes", {**NOTES, os.fsdecode(b"bad\xff.md"): "A zebra."})
+    folder = write_files(tmp_path / "notes", {**NOTES, os.fsdecode(b"bad\xff.md"): "A zebra."})
     for _ in range(2):
         build_index([folder], tmp_path / "index", BuildOptions(workers=1), again=True)
     with IndexStorage.open(tmp_path / "index") as archive:
@@ -157,7 +151,7 @@ def test_a_file_whose_name_is_not_utf8_ends_no_build(tmp_path: Path) -> None:
 
 
 def test_a_change_that_keeps_size_and_time_is_found(catalogue: Catalogue, tmp_path: Path) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
     taken(catalogue, folder)
     before = (folder / "sums.md").stat()
     text = NOTES["sums.md"].replace("finite", "finito")
@@ -168,25 +162,20 @@ def test_a_change_that_keeps_size_and_time_is_found(catalogue: Catalogue, tmp_pa
     assert stored(catalogue) == posts_of(folder)
 
 
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "another alias": lambda folder: (folder / "rings.md").write_text(
-        NOTES["rings.md"].replace("Rings", "Fields"), encoding="utf-8"
-    ),
-    "a new file": lambda folder: (folder / "fields.md").write_text(
-        "# Fields\n\nA field.\n", encoding="utf-8"
-    ),
-    "a file less": lambda folder: (folder / "rings.md").unlink(),
-    "another heading": lambda folder: (folder / "sums.md").write_text(
-        NOTES["sums.md"].replace("Lemma", "Theorem"), encoding="utf-8"
-    ),
+CHANGES = {
+    "another alias": ("rings.md", NOTES["rings.md"].replace("Rings", "Fields")),
+    "a new file": ("fields.md", "# Fields\n\nA field.\n"),
+    "a file less": ("rings.md", ""),
+    "another heading": ("sums.md", NOTES["sums.md"].replace("Lemma", "Theorem")),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_depends_on_another_file_follows_it(change: str, catalogue: Catalogue, tmp_path: Path) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
     taken(catalogue, folder)
-    CHANGES[change](folder)
+    name, text = CHANGES[change]
+    (folder / name).write_text(text, encoding="utf-8") if text else (folder / name).unlink()
     taken(catalogue, folder)
     assert stored(catalogue) == posts_of(folder)
 
@@ -194,7 +183,7 @@ def test_what_depends_on_another_file_follows_it(change: str, catalogue: Catalog
 def test_of_a_lean_library_only_what_a_change_concerns_is_read_again(
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
-    folder = written(tmp_path / "library", LEAN)
+    folder = write_files(tmp_path / "library", LEAN)
     taken(catalogue, folder)
     (folder / "Three.lean").write_text(LEAN["Three.lean"].replace("n = n", "0 = 0"), encoding="utf-8")
     counts, opened = taken(catalogue, folder)
@@ -210,7 +199,7 @@ def test_of_a_lean_library_only_what_a_change_concerns_is_read_again(
 def test_files_are_read_again_by_other_readers(
     catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
     taken(catalogue, folder)
     monkeypatch.setattr(intake, "reading_version", lambda: "another")
     counts, opened = taken(catalogue, folder)
@@ -219,7 +208,7 @@ def test_files_are_read_again_by_other_readers(
 
 
 def test_a_deleted_post_comes_back_although_its_file_is_the_same(tmp_path: Path) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
     chosen = BuildOptions(model="mathamr-3", device="cpu")
     build_index([folder], tmp_path / "index", chosen)
     with IndexWriter.open(tmp_path / "index") as writer:
@@ -234,7 +223,7 @@ def test_a_second_post_of_an_id_does_not_replace_one_of_a_file_that_was_not_read
     catalogue: Catalogue, tmp_path: Path
 ) -> None:
     one, two = '{"id": "a", "body": "One."}\n', '{"id": "b", "body": "Two."}\n'
-    folder = written(tmp_path / "rows", {"first.jsonl": two, "second.jsonl": one})
+    folder = write_files(tmp_path / "rows", {"first.jsonl": two, "second.jsonl": one})
     taken(catalogue, folder)
     (folder / "first.jsonl").write_text(two + one.replace("One", "Another"), encoding="utf-8")
     counts, _ = taken(catalogue, folder)
@@ -245,7 +234,7 @@ def test_a_second_post_of_an_id_does_not_replace_one_of_a_file_that_was_not_read
 def test_a_post_that_cannot_be_analysed_is_counted_and_costs_no_other(
     catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = written(tmp_path / "notes", NOTES)
+    folder = write_files(tmp_path / "notes", NOTES)
 
     def failing(post: Post) -> AnalysedPost:
         if post.id == "rings.md":
@@ -268,7 +257,7 @@ def test_a_post_that_cannot_be_analysed_is_counted_and_costs_no_other(
 def test_a_file_over_which_a_worker_is_lost_is_reported_and_costs_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = written(tmp_path / "notes", NOTES).resolve()
+    folder = write_files(tmp_path / "notes", NOTES).resolve()
     monkeypatch.setattr(reading, "FEW_BYTES", 0)
     ((format, collection),) = find_collections(folder, Report())
     report = Report()

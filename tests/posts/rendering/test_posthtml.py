@@ -77,14 +77,6 @@ def test_a_formula_that_cannot_be_drawn_says_where_and_shows_its_source() -> Non
     assert '<code class="broken">' in body_html(_post("$" + "{" * 5000 + "}" * 5000 + "$", "text"), 20_000)
 
 
-def test_no_style_attribute_leaves() -> None:
-    drawn = draw(r"\begin{aligned}a&=b\\c&=d\end{aligned} \boxed{x} \text{ style=\"text-align: left\"}")
-    assert drawn.mathml is not None
-    assert ' style="' not in drawn.mathml
-    assert "math-right" in drawn.mathml
-    assert 'class="math-boxed"' in drawn.mathml
-
-
 def test_long_posts_are_cut_and_say_so() -> None:
     shown = body_html(_post("word " * 100, "text"), 50)
     assert shown.count("word") == 10

@@ -28,8 +28,7 @@ class Piece(NamedTuple):
     | image   | what the picture shows, as its alternative text says                                     |
     | link    | the address a link leads to; its text follows as pieces of its own, in Markdown within it |
 
-    A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`):
-    `origin` maps a character back to the source.
+    A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`).
     """
 
     kind: PieceKind
@@ -39,12 +38,6 @@ class Piece(NamedTuple):
     display: bool = False
     id: str | None = None
     mathml: str | None = None
-
-    def origin(self, first: int, last: int) -> tuple[int, int]:
-        """Return the source offsets of the characters [first, last) of `text`."""
-        if len(self.text) == self.end - self.start:
-            return self.start + first, self.start + last
-        return self.start, self.end
 
 
 _begin = itemgetter(0)

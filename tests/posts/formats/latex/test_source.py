@@ -99,12 +99,3 @@ def test_names_that_are_no_paths_are_reported(tmp_path: Path) -> None:
     )
     assert found[0].text.split() == [f"\\usepackage{{{long},x}}", "ok"]
     assert report.missing == {"input without a file": 4}
-
-
-def test_lines_are_those_of_the_files(tmp_path: Path) -> None:
-    (source,), _ = sources(tmp_path, main="a\nb \\input{c} d\n\ne", c="f\ng\nh")
-    places = {letter: source.place(source.text.index(letter)) for letter in "abdefgh"}
-    assert {letter: (file.stem, line) for letter, (file, line) in places.items()} == {
-        "a": ("main", 1), "b": ("main", 2), "d": ("main", 2), "e": ("main", 4),
-        "f": ("c", 1), "g": ("c", 2), "h": ("c", 3),
-    }  # fmt: skip

@@ -75,21 +75,6 @@ def test_a_title_comes_from_front_matter_or_heading_or_name(tmp_path: Path) -> N
     assert posts["a.md"].body == "# Head\ntext"
 
 
-def test_what_is_no_note_is_skipped_and_said(tmp_path: Path) -> None:
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / ".hidden" / "a.md").write_text("secret")
-    (tmp_path / "binary.md").write_bytes(b"\x00\x01\x02")
-    (tmp_path / "latin.md").write_bytes(b"caf\xe9 $x$")
-    outside = tmp_path.parent / f"{tmp_path.name}-outside.md"
-    outside.write_text("outside")
-    (tmp_path / "link.md").symlink_to(outside)
-    posts, report = notes(tmp_path, good="fine")
-    assert set(posts) == {"good.md", "latin.md"}
-    assert posts["latin.md"].body == "caf\ufffd $x$"
-    assert (report.skipped.total(), report.ignored.total()) == (1, 1)
-    assert report.repaired.total() == 1
-
-
 def test_slugs_are_as_on_github() -> None:
     assert [slug(text) for text in ("A b", "Über $x$?", "!")] == ["a-b", "über-x", "section"]
 

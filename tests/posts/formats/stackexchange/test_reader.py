@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -148,17 +147,6 @@ def test_the_dumps_of_several_sites_are_kept_apart(tmp_path):
     assert posts["physics/7"].links == ()
     assert posts["math/7"].formulas[0].id == "math/7:0"
     assert not report.skipped
-
-
-def test_a_truncated_archive_gives_the_posts_before_the_break(tmp_path):
-    rows = [row(Id=n, PostTypeId=1, Body=f"<p>{n**9 * 7919 % 999_983} {n**5}</p>") for n in range(1, 3000)]
-    packed = gzip.compress(write(tmp_path / "Posts.xml", *rows).read_bytes())
-    path = tmp_path / "Posts.xml.gz"
-    path.write_bytes(packed[: len(packed) // 2])
-    posts, report = read(path)
-    assert list(posts) == [str(n) for n in range(1, len(posts) + 1)]
-    assert len(posts) > 500
-    assert dict(report.skipped) == {"damaged archive": 1, "truncated XML": 1}
 
 
 def test_a_table_of_links_named_by_the_user_must_be_one(tmp_path):

@@ -1,0 +1,1 @@
+extensions = ["sphinx.ext.autodoc", "sphinx_math_dollar"]
