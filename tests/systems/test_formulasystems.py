@@ -17,7 +17,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.hits import Hit
 from mathamr.search.results import GRADE
 from mathamr.search.searcher import Index
-from mathamr.systems.models import load_system
+from mathamr.systems.formulagraph.system import FormulaGraphSystem
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
 from mathamr.systems.system import System, VisualFormula
@@ -38,9 +38,12 @@ Nothing but $x$, and $\\sqrt{x^2+1}$.
 """
 
 
-def opened(notes: Path, folder: Path, model: Path) -> Index:
-    build_index([notes], folder, BuildOptions(model=model, engine="flat", device="cpu"))
-    return Index.open(folder)
+def indexed(folder: Path, system: System) -> Index:
+    system.save(folder / "model")
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    options = BuildOptions(model=folder / "model", engine="flat", device="cpu")
+    build_index([folder / "notes.md"], folder / "index", options)
+    return Index.open(folder / "index")
 
 
 def latex_of(hit: Hit) -> str:
@@ -53,22 +56,24 @@ def visual(latex: str) -> VisualFormula:
     return VisualFormula(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
 
 
-@pytest.fixture(scope="module", params=["formula-graph", "ssemb"])
-def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("formulas")
-    system: System = (
-        tiny_formula_graph() if request.param == "formula-graph" else tiny_ssemb(tiny_base(folder / "base"))
-    )
-    system.save(folder / "model")
-    return folder / "model"
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The notes by formula graphs."""
+    with indexed(tmp_path_factory.mktemp("nodes"), tiny_formula_graph()) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
-def index(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    folder = tmp_path_factory.mktemp("notes")
-    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
-    with opened(folder / "notes.md", folder / "index", model) as made:
+def structures(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The notes by SSEmb."""
+    folder = tmp_path_factory.mktemp("structures")
+    with indexed(folder, tiny_ssemb(tiny_base(folder / "base"))) as made:
         yield made
+
+
+@pytest.fixture(params=["nodes", "structures"])
+def index(request: pytest.FixtureRequest) -> Index:
+    return request.getfixturevalue(request.param)  # type: ignore[no-any-return]
 
 
 def test_every_ranking_finds_formulas_and_the_same_formula_first(index: Index) -> None:
@@ -80,8 +85,8 @@ def test_every_ranking_finds_formulas_and_the_same_formula_first(index: Index) -
             assert latex_of(hits[0]) == "a^2+b^2=c^2", name
 
 
-def test_an_explanation_says_which_node_matched_which(model: Path) -> None:
-    system = load_system(model, "cpu")
+def test_an_explanation_says_which_node_matched_which(index: Index) -> None:
+    system = index.archive.system
     assert isinstance(system, MatchesNodes)
     query, found = visual("x^2+1"), visual("\\sqrt{x^2+1}")
     for match in system.match_nodes(query, found):
@@ -98,27 +103,23 @@ def test_an_explanation_says_which_node_matched_which(model: Path) -> None:
         assert [tree.labels[met.node] for met in match.met] == [tree.labels[met.other] for met in match.met]
 
 
-def test_mutual_comparison_equals_what_the_rows_give(tmp_path: Path) -> None:
-    system = tiny_formula_graph()
-    system.save(tmp_path / "model")
-    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
-    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
-        ranking = Rerank(first=NearestRows("layout"), then=Mutual("layout"))
-        hits = index.search("$x^2+1$", task="formulas", strategy=ranking, k=10)
-        (query,) = system.node_vectors("slt", [parse("x^2+1").slt])
-        for hit in hits:
-            (rows,) = system.node_vectors("slt", [parse(latex_of(hit)).slt])
-            assert hit.score == pytest.approx(mutual_maxsim(query.vectors, rows.vectors), abs=2e-3)
-        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-        with pytest.raises(MathAMRError, match="results that another ranking found"):
-            index.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
+def test_mutual_comparison_equals_what_the_rows_give(nodes: Index) -> None:
+    system = nodes.archive.system
+    assert isinstance(system, FormulaGraphSystem)
+    ranking = Rerank(first=NearestRows("layout"), then=Mutual("layout"))
+    hits = nodes.search("$x^2+1$", task="formulas", strategy=ranking, k=10)
+    (query,) = system.node_vectors("slt", [parse("x^2+1").slt])
+    for hit in hits:
+        (rows,) = system.node_vectors("slt", [parse(latex_of(hit)).slt])
+        assert hit.score == pytest.approx(mutual_maxsim(query.vectors, rows.vectors), abs=2e-3)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    with pytest.raises(MathAMRError, match="results that another ranking found"):
+        nodes.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
 
 
-def test_views_are_merged_by_sums_over_the_nodes_of_the_query(tmp_path: Path) -> None:
-    system = tiny_formula_graph()
-    system.save(tmp_path / "model")
-    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
-    query = parse("x^2+1")
+def test_views_are_merged_by_sums_over_the_nodes_of_the_query(nodes: Index) -> None:
+    system, query = nodes.archive.system, parse("x^2+1")
+    assert isinstance(system, FormulaGraphSystem)
 
     def sums(latex: str) -> list[float]:
         found = parse(latex)
@@ -128,46 +129,38 @@ def test_views_are_merged_by_sums_over_the_nodes_of_the_query(tmp_path: Path) ->
             for ours, theirs in [system.node_vectors(view, [getattr(query, view), getattr(found, view)])]
         ]
 
-    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
-        for name, merged in (("max", max), ("mean", np.mean), ("near", max)):
-            hits = index.search("$x^2+1$", task="formulas", strategy=name, k=10)
-            assert len(hits) == 5
-            for hit in hits:
-                assert hit.score == pytest.approx(merged(sums(latex_of(hit))), abs=1e-2)
-        for hit in index.search("$x^2+1$", task="formulas", strategy="normalised", k=10):
-            layout, operators = sums(latex_of(hit))
-            means = layout / len(query.slt), operators / len(query.opt)
-            assert hit.score == pytest.approx(max(means), abs=2e-3)
+    for name, merged in (("max", max), ("mean", np.mean), ("near", max)):
+        hits = nodes.search("$x^2+1$", task="formulas", strategy=name, k=10)
+        assert len(hits) == 5
+        for hit in hits:
+            assert hit.score == pytest.approx(merged(sums(latex_of(hit))), abs=1e-2)
+    for hit in nodes.search("$x^2+1$", task="formulas", strategy="normalised", k=10):
+        layout, operators = sums(latex_of(hit))
+        means = layout / len(query.slt), operators / len(query.opt)
+        assert hit.score == pytest.approx(max(means), abs=2e-3)
 
 
-def test_the_weighted_sum_is_that_of_structure_and_context(tmp_path: Path) -> None:
-    system = tiny_ssemb(tiny_base(tmp_path / "base"))
-    system.save(tmp_path / "model")
-    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
-    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
-        text = "in triangles $a^2+b^2=c^2$ holds"
-        structure, context = (
-            {latex_of(hit): hit.score for hit in index.search(text, task="formulas", strategy=Nearest(field))}
-            for field in ("structure", "context")
-        )
-        for hit in index.search(text, task="formulas", strategy="paper"):
-            latex = latex_of(hit)
-            assert hit.score == pytest.approx((structure[latex] + context[latex]) / 2, abs=2e-3)
+def test_the_weighted_sum_is_that_of_structure_and_context(structures: Index) -> None:
+    text = "in triangles $a^2+b^2=c^2$ holds"
+    structure, context = (
+        {
+            latex_of(hit): hit.score
+            for hit in structures.search(text, task="formulas", strategy=Nearest(field))
+        }
+        for field in ("structure", "context")
+    )
+    for hit in structures.search(text, task="formulas", strategy="paper"):
+        latex = latex_of(hit)
+        assert hit.score == pytest.approx((structure[latex] + context[latex]) / 2, abs=2e-3)
 
 
-def test_a_formula_without_words_is_ranked_by_its_structure_alone(tmp_path: Path) -> None:
-    tiny_ssemb(tiny_base(tmp_path / "base")).save(tmp_path / "model")
-    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
-    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
+def test_a_formula_without_words_is_ranked_by_its_structure_alone(structures: Index) -> None:
+    def parts(query: str) -> list[set[str]]:
+        hits = structures.search(query, task="formulas", strategy="both", k=5)
+        return [set(hit.evidence) - {GRADE} for hit in hits]
 
-        def parts(query: str) -> list[set[str]]:
-            return [
-                set(hit.evidence) - {GRADE}
-                for hit in index.search(query, task="formulas", strategy="both", k=5)
-            ]
-
-        assert parts("$x^2+1$") == [{"structure"}] * 5
-        assert parts("the square in $x^2+1$ and words") == [{"structure", "context"}] * 5
+    assert parts("$x^2+1$") == [{"structure"}] * 5
+    assert parts("the square in $x^2+1$ and words") == [{"structure", "context"}] * 5
 
 
 def test_rows_of_a_visual_stand_for_its_nodes() -> None:
@@ -207,7 +200,6 @@ def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:
         _ = ContextReader("no-such-model").encoder
 
 
-def test_maxsim_alone_ranks_whole_fields(index: Index) -> None:
-    if index.archive.system.kind == "formula-graph":
-        hits = index.search("$x$", task="formulas", strategy=MaxSim("operators"), k=1)
-        assert latex_of(hits[0]) == "x"
+def test_maxsim_alone_ranks_whole_fields(nodes: Index) -> None:
+    hits = nodes.search("$x$", task="formulas", strategy=MaxSim("operators"), k=1)
+    assert latex_of(hits[0]) == "x"

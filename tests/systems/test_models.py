@@ -72,12 +72,6 @@ def test_a_part_that_another_model_has_is_read_there_and_checked_there(box: Path
         checked_model("mathamr-3")
 
 
-def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
-    describe(box / "other", name="other", text="mathamr-9")
-    with pytest.raises(MathAMRError, match="unknown model 'mathamr-9'"):
-        load_system("other", "cpu")
-
-
 @pytest.mark.parametrize("name", ["../mathamr-2", "{box}/mathamr-2", "text/..", "\0", "a" * 10_000])
 def test_a_model_names_no_path_as_the_model_of_a_part(
     box: Path, name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
@@ -182,6 +176,8 @@ def test_a_model_of_the_other_package_says_how_to_get_it(
             MissingExtraError, match=f"the model {name} is not installed.*pip install mathamr-models"
         ):
             model_folder(name)
+    with pytest.raises(MathAMRError, match="mathamr train text"):
+        model_folder("text")
 
 
 @pytest.mark.parametrize("name", WITHDRAWN)

@@ -17,7 +17,6 @@ from mathamr.search.searcher import Index
 from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.system import FORMULA, REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import MeanMaxSim, Promote
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from tests.index.small import note, write_posts
@@ -161,16 +160,6 @@ def test_formulas_of_one_sentence_have_one_score(mathamr: Index) -> None:
     scores = [hit.score for hit in hits if hit.id == "sums"]
     assert len(scores) >= 2
     assert scores == pytest.approx([scores[0]] * len(scores), abs=1e-6)
-
-
-def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
-    with pytest.raises(MathAMRError, match="pip install mathamr-models"):
-        model_folder("marf")
-    with pytest.raises(MathAMRError, match="mathamr train text"):
-        model_folder("text")
 
 
 def test_any_encoder_of_berts_kind_is_a_base_by_its_folder(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.posts.level import Level
 from mathamr.systems.mathamrplus.configuration import MODELS, VirtualStart
-from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
-from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
 
 
@@ -74,17 +73,6 @@ def test_no_graphs_and_graphs_without_edges_are_no_trouble(shard: Shard) -> None
     assert len(empty) == 0
     assert empty.document is None
     assert len(full) == len(tensor.representatives)
-
-
-def test_a_saved_encoder_is_loaded_by_the_name_in_its_folder(shard: Shard, tmp_path: Path) -> None:
-    encoder = encoder_of(shard, budget=BUDGET)
-    encoder.save(tmp_path / "model", {"seen": 3})
-    loaded = GraphEncoder.load(tmp_path / "model", "cpu")
-    assert loaded.fingerprint == read_graph_folder(tmp_path / "model").fingerprint
-    assert (loaded.size, loaded.graphs) == (16, shard.configuration)
-    tensors = [shard[number] for number in range(5)]
-    for before, after in zip(encoder.encode(tensors), loaded.encode(tensors), strict=True):
-        np.testing.assert_array_equal(before.vectors, after.vectors)
 
 
 def test_weights_in_sixteen_bits_are_half_as_large_and_nearly_the_same(shard: Shard, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 import torch
 from torch.nn import functional
 
-from mathamr.core.errors import UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.ssemb.system import SsembSystem
@@ -68,11 +67,3 @@ def test_with_batch_normalisation_a_trained_network_encodes_a_formula_alone_as_a
     SsembSystem(network, formulas.labels, reader="mathamr-2").save(tmp_path)
     loaded = SsembSystem.load(tmp_path, "cpu").network.eval()
     torch.testing.assert_close(loaded(every), network(every), atol=2e-3, rtol=1e-2)
-
-
-def test_the_normalisation_of_earlier_models_is_not_in_their_json() -> None:
-    assert "norm" not in StructEmbConfiguration().to_json()
-    batch = StructEmbConfiguration(norm="batch")
-    assert StructEmbConfiguration.from_json(batch.to_json()) == batch
-    with pytest.raises(UnknownNameError, match="'group'"):
-        StructEmbConfiguration.from_json({"norm": "group"})
