@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
 from pathlib import Path
 
@@ -41,40 +42,57 @@ def assert_sound(graph: Amr) -> None:
         assert all(token < len(graph.tokens) for token in tokens)
 
 
-@pytest.mark.parametrize(
-    ("text", "relation"),
-    [
-        ("The boy wants to sleep.", ("want-01", ":ARG0", "boy")),
-        ("The boy wants to sleep.", ("sleep-01", ":ARG0", "boy")),
-        ("She does not know the answer.", ("know-01", ":polarity", "-")),
-        ("Let FORMULA_0 be a sequence.", ("sequence", ":domain", "FORMULA_0")),
-        ("Prove that FORMULA_0 is compact.", ("prove-01", ":mode", "imperative")),
-        ("Prove that FORMULA_0 is compact.", ("compact", ":domain", "FORMULA_0")),
-        ("FORMULA_0 is open if and only if FORMULA_1 is closed.", ("equivalent-01", ":ARG1", "open")),
-        ("FORMULA_0 and FORMULA_1 are prime numbers.", ("and", ":op2", "FORMULA_1")),
-        ("There exists a point FORMULA_0 such that FORMULA_1.", ("exist-01", ":ARG1", "point")),
-        ("The series FORMULA_3 converges.", ("converge-01", ":ARG0", "series")),
-    ],
-)
-def test_relations_that_must_be_found(
-    parser: BuiltinParser, text: str, relation: tuple[str, str, str]
-) -> None:
-    assert relation in relations(parsed(parser, text))
+def named(graph: Amr) -> dict[str, str]:
+    """The kind of each name of a graph."""
+    kinds = {target: source for source, role, target in graph.edges if role == ":name"}
+    texts: dict[str, list[str]] = {}
+    for source, role, value in graph.attributes:
+        if role.startswith(":op"):
+            texts.setdefault(source, []).append(value.strip('"'))
+    return {" ".join(texts[name]): graph.concepts()[kinds[name]] for name in kinds}
 
 
-@pytest.mark.parametrize(
-    ("text", "concept"),
-    [
-        ("What is the greatest lower bound of FORMULA_0?", "greatest-lower-bound"),
-        ("We take the limit of this integral.", "limit"),
-        ("The function FORMULA_0 is a map from FORMULA_1 to FORMULA_2.", "function"),
-        ("Why does FORMULA_0 hold?", "amr-unknown"),
-        ("You must show your work.", "obligate-01"),
-        ("One can see that FORMULA_0.", "possible-01"),
-    ],
-)
-def test_concepts_that_must_be_found(parser: BuiltinParser, text: str, concept: str) -> None:
-    assert concept in parsed(parser, text).concepts().values()
+with Path(__file__).with_name("sentences.tsv").open(encoding="utf-8", newline="") as lines:
+    SENTENCES = list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+"""A sentence, the concepts and relations that its graph has, those that it lacks, and all of its names with their kinds.
+
+Terms of mathematics are concepts; names name persons, places and organisations; agents are persons who do a verb; prefixes negate.
+"""
+
+
+@pytest.mark.parametrize("row", SENTENCES, ids=lambda row: row["text"])
+def test_sentences_mean_what_they_say(parser: BuiltinParser, row: dict[str, str]) -> None:
+    graph = parsed(parser, row["text"])
+    said = {*graph.concepts().values(), *map(" ".join, relations(graph))}
+    assert set(filter(None, row["has"].split("; "))) <= said
+    assert said.isdisjoint(row["lacks"].split("; "))
+    assert named(graph) == dict(name.split(": ") for name in filter(None, row["names"].split(", ")))
+
+
+def test_titles_in_capitals_are_read_as_sentences(parser: BuiltinParser) -> None:
+    written = parser.parse(["PROVE THAT THE SERIES CONVERGES"])[0]
+    plain = parser.parse(["Prove that the series converges"])[0]
+    assert (written.instances, written.edges, written.attributes) == (
+        plain.instances,
+        plain.edges,
+        plain.attributes,
+    )
+    assert written.tokens == ("PROVE", "THAT", "THE", "SERIES", "CONVERGES")
+    assert {"prove-01", "series", "converge-01"} <= set(plain.concepts().values())
+
+
+def test_sentences_on_biology_keep_their_names(parser: BuiltinParser) -> None:
+    kinds = named(parser.parse(["BRAF phosphorylates MEK1 in melanoma cells."])[0])
+    assert {"BRAF", "MEK1"} <= set(kinds)
+    assert set(kinds.values()) <= {
+        "enzyme",
+        "protein",
+        "gene",
+        "kinase",
+        "disease",
+        "cell",
+        "medical-condition",
+    }
 
 
 def test_every_formula_is_exactly_one_aligned_node(parser: BuiltinParser) -> None:

@@ -35,27 +35,6 @@ def test_formulas_are_read_as_published_and_as_a_mathematician_does(row: GoldRow
     assert row.mathematician in ("", term(meant.opt))
 
 
-@pytest.mark.parametrize(
-    ("latex", "expected"),
-    [
-        ("f(x)", "f(x)"),
-        ("n(n+1)", "times(n, plus(n, 1))"),
-        (r"\sum_{i=1}^n x_i", "sum(SUB(x, i), bvar(i), lowlimit(1), uplimit(n))"),
-        (r"\int_0^1 f(x)", "int(f(x), 0, 1)"),
-        (r"\lim_{x\to0}f(x)", "limit(f(x), bvar(x), lowlimit(0))"),
-        (r"\max_{x\in A}f(x)", "max(f(x), bvar(x), condition(in(x, A)))"),
-        (r"2\cdot x\times y", "times(2, x, y)"),
-        ("sinxcosx", "times(sin(x), cos(x))"),
-        ("xsin", "times(x, s, i, n)"),
-        ("y''", "derivative(y, 2)"),
-        (r"\frac{d^2y}{dx^2}", "diff(y, bvar(x, 2))"),
-        (r"\frac{\partial}{\partial x}u", "partialdiff(u, bvar(x))"),
-    ],
-)
-def test_what_lexical_search_relies_on(latex: str, expected: str) -> None:
-    assert term(parse(latex, reading="mathematician").opt) == expected
-
-
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.sampled_from(sorted(SYMBOLS))), max_size=14).map(" ".join)
 )
