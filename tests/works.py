@@ -31,7 +31,7 @@ class Doubling:
         if request == "memory":
             bytearray(1 << 30)
         if request == "print":
-            print("noise on stdout")
+            print("noise on stdout", flush=True)
         if isinstance(request, float):
             time.sleep(request)
         if isinstance(request, dict):
