@@ -1,12 +1,14 @@
-"""The gold set of readings: formulas of our own with both readings as terms, written by hand and reviewed.
+"""Formulas with their trees: the gold set of readings, written by hand and reviewed, and the published trees of the evaluation data.
 
-A row is a topic, a formula, the published reading (`=` where it is the same) and a mathematician's, empty where it takes a rule that
+A row of the gold set is a topic, a formula, the published reading (`=` where it is the same) and a mathematician's, empty where it takes a rule that
 the reading no longer has. `seen.tsv` was at hand while the reading was made; `heldout.tsv` was written before it.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,3 +27,14 @@ def gold(name: str) -> list[GoldRow]:
     with (Path(__file__).parent / f"{name}.tsv").open(encoding="utf-8", newline="") as lines:
         rows = [GoldRow(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
     return [row._replace(published=row.mathematician) if row.published == "=" else row for row in rows]
+
+
+def json_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a file of JSON lines, compressed or not."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def published(data: Path) -> list[dict[str, str]]:
+    """The published trees of over 4,000 formulas, with LaTeXML's markup."""
+    return [row for name in ("golden.jsonl", "pool.jsonl.gz") for row in json_rows(data / "formulas" / name)]

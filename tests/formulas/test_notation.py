@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from mathamr.formulas.notation import opt_from_string, outline, slt_from_string,
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from tests.formulas.generated import OPTS, SLTS
+from tests.formulas.gold import published
 
 
 def test_next_follows_directly_and_the_rest_after_commas() -> None:
@@ -47,9 +46,7 @@ def test_any_text_is_a_tree_or_a_parse_error(text: str) -> None:
 
 
 def test_published_strings_round_trip(data: Path) -> None:
-    rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
-    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows += [json.loads(line) for line in lines]
+    rows = published(data)
     assert len(rows) > 4000
     for row in rows:
         assert to_string(slt_from_string(row["slt"])) == row["slt"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import json
 import pickle
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from mathamr.formulas.latex.grammar.rules import MAX_DEPTH
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import FormulaError, FormulaParser, Macros, ParsedFormula, parse
+from tests.formulas.gold import json_rows
 
 
 def trees(latex: str, **options: object) -> tuple[str, str]:
@@ -61,15 +60,10 @@ def test_spellings_of_one_formula_give_the_same_trees(spellings: tuple[str, ...]
     assert {trees(spelling) for spelling in spellings} == {trees(spellings[0])}
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return [json.loads(line) for line in content.splitlines()]
-
-
 @pytest.mark.parametrize("name", ["golden.jsonl", "pool.jsonl.gz"])
 @pytest.mark.slow
 def test_trees_are_the_published_ones(data: Path, name: str) -> None:
-    rows = _rows(data / "formulas" / name)
+    rows = json_rows(data / "formulas" / name)
     wrong = {"slt": 0, "opt": 0}
     for row in rows:
         formula = parse(row["latex"])
@@ -80,7 +74,7 @@ def test_trees_are_the_published_ones(data: Path, name: str) -> None:
 
 
 def test_broken_formulas_have_a_tree_or_a_clear_error(data: Path) -> None:
-    rows = _rows(data / "formulas/nasty.jsonl")
+    rows = json_rows(data / "formulas/nasty.jsonl")
     errors = [error for row in rows if (error := _error(row["latex"])) is not None]
     assert all(error.message and "^" in str(error) for error in errors)
     assert len(errors) <= 0.05 * len(rows)

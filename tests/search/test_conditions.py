@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from mathamr import Filter, Index, Query
@@ -20,12 +17,6 @@ from mathamr.search.query import EmptyQueryError
 from mathamr.systems.ranking import Task
 
 LONGEST = 20
-
-
-@pytest.fixture(scope="module")
-def index(sample_index: Path) -> Iterator[Index]:
-    with Index.open(sample_index, device="cpu") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -17,12 +17,6 @@ from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.system import VisualFormula
 
 QUERY = r"$\sum_{j=1}^\infty \frac{1}{j^2}$"
-
-
-@pytest.fixture(scope="module")
-def index(sample_index: Path) -> Iterator[Index]:
-    with Index.open(sample_index, device="cpu") as opened:
-        yield opened
 
 
 def test_a_found_formula_says_where_its_matched_part_stands(index: Index) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +33,6 @@ from mathamr.systems.vectors import Vectors
 STRATEGIES = tuple(MathAMRPlusSystem.rankings["answers"])
 
 TEXT = "Why does the series $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ converge, and to what?"
-
-
-@pytest.fixture(scope="module")
-def index(sample_index: Path) -> Iterator[Index]:
-    with Index.open(sample_index, device="cpu") as opened:
-        yield opened
 
 
 def query_vectors(index: Index, query: Query) -> Vectors:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
 from tests.formulas.generated import PRESENTATION, is_tree
+from tests.formulas.gold import published
 
 
 def tree(markup: str) -> str:
@@ -132,9 +131,7 @@ def test_nested_rows_of_a_hundred_kilobytes() -> None:
 
 
 def test_trees_equal_the_published_ones(data: Path) -> None:
-    rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
-    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows += [json.loads(line) for line in lines]
+    rows = published(data)
     wrong = [row["latex"] for row in rows if tree(row["pmml"]) != row["slt"]]
     assert len(rows) > 4000
     assert not wrong
