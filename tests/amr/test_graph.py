@@ -9,32 +9,29 @@ from hypothesis import strategies as st
 from mathamr.amr.graph import Amr, InvalidAmrError, is_atom
 from tests.amr.strategies import graphs
 
+Triples = list[tuple[str, str, str]]
 BOY = Amr("w", (("w", "want-01"), ("b", "boy")), (("w", ":ARG0", "b"),))
 
 
-def test_inverted_edges_are_turned_round() -> None:
-    amr = Amr("b", (("b", "boy"), ("r", "run-01")), (("b", ":ARG0-of", "r"),))
-    assert amr.edges == (("r", ":ARG0", "b"),)
-
-
-def test_roles_that_only_look_inverted_stay() -> None:
-    amr = Amr("s", (("s", "set"), ("n", "number")), (("s", ":consist-of", "n"),))
-    assert amr.edges == (("s", ":consist-of", "n"),)
-
-
-def test_repeated_triples_are_dropped() -> None:
-    amr = Amr(
-        "b",
-        (("b", "boy"), ("r", "run-01")),
-        (("r", ":ARG0", "b"), ("b", ":ARG0-of", "r")),
-        (("r", ":polarity", "-"), ("r", ":polarity", "-")),
-    )
-    assert (len(amr.edges), len(amr.attributes)) == (1, 1)
-
-
-def test_a_constant_spelled_like_a_variable_is_quoted() -> None:
-    amr = Amr("b", (("b", "boy"),), (), (("b", ":mode", "b"),))
-    assert amr.attributes == (("b", ":mode", '"b"'),)
+@pytest.mark.parametrize(
+    ("edges", "attributes", "kept"),
+    [
+        ([("b", ":ARG0-of", "r")], [], ([("r", ":ARG0", "b")], [])),  # an inverted edge is turned round
+        ([("b", ":consist-of", "r")], [], ([("b", ":consist-of", "r")], [])),  # this role only looks inverted
+        (
+            [("r", ":ARG0", "b"), ("b", ":ARG0-of", "r")],
+            [("r", ":polarity", "-")] * 2,
+            ([("r", ":ARG0", "b")], [("r", ":polarity", "-")]),
+        ),
+        # a constant spelled like a variable is quoted
+        ([("r", ":ARG0", "b")], [("b", ":mode", "b")], ([("r", ":ARG0", "b")], [("b", ":mode", '"b"')])),
+    ],
+)
+def test_triples_are_kept_once_and_in_one_direction(
+    edges: Triples, attributes: Triples, kept: tuple[Triples, Triples]
+) -> None:
+    amr = Amr("b", (("b", "boy"), ("r", "run-01")), tuple(edges), tuple(attributes))
+    assert (list(amr.edges), list(amr.attributes)) == kept
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,17 @@ from hypothesis import strategies as st
 from mathamr.formulas.latex.lexer import tokenize, unescaped
 
 
-def test_commands_end_where_letters_end() -> None:
-    assert tokenize(r"\alpha1\,x")[0] == [r"\alpha", "1", r"\,", "x"]
-
-
-def test_comments_are_dropped_but_not_escaped_percent_signs() -> None:
-    assert tokenize("a% b\nc\\%d")[0] == ["a", "c", r"\%", "d"]
-
-
-def test_a_backslash_at_the_end_is_a_token() -> None:
-    assert tokenize("a\\")[0] == ["a", "\\"]
+@pytest.mark.parametrize(
+    ("latex", "tokens"),
+    [
+        (r"\alpha1\,x", [r"\alpha", "1", r"\,", "x"]),
+        ("a% b\nc\\%d", ["a", "c", r"\%", "d"]),  # comments are dropped, but not escaped percent signs
+        ("a\\", ["a", "\\"]),
+        (r"\verb|a", [r"\verb", "|", "a"]),
+    ],
+)
+def test_tokens(latex: str, tokens: list[str]) -> None:
+    assert tokenize(latex)[0] == tokens
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="%")))
@@ -64,5 +65,4 @@ def test_verbatim_text_keeps_every_character() -> None:
         ["a", r"\texttt", "{", r"\%", r"\{", r"\textbackslash", "x", "}", "b"],
         [0, 1, 1, 1, 1, 1, 1, 1, 12],
     )
-    assert tokenize(r"\verb|a")[0] == [r"\verb", "|", "a"]
     assert tokenize(r"\verbatim|a|")[0][0] == r"\verbatim"

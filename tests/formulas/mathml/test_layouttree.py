@@ -25,6 +25,14 @@ X, Y, TWO = "<mi>x</mi>", "<mi>y</mi>", "<mn>2</mn>"
 OPEN, CLOSE, COMMA, PLUS, SUM = "<mo>(</mo>", "<mo>)</mo>", "<mo>,</mo>", "<mo>+</mo>", "<mo>∑</mo>"
 
 
+def table(*rows: str) -> str:
+    return "<mtable>" + "".join(f"<mtr>{cells}</mtr>" for cells in rows) + "</mtable>"
+
+
+def cells(*contents: str) -> str:
+    return "".join(f"<mtd>{content}</mtd>" for content in contents)
+
+
 @pytest.mark.parametrize(
     ("markup", "expected"),
     [
@@ -47,15 +55,13 @@ OPEN, CLOSE, COMMA, PLUS, SUM = "<mo>(</mo>", "<mo>)</mo>", "<mo>,</mo>", "<mo>+
         ("<merror><mtext>\\foo</mtext></merror>", "[E!]"),
         ("<mo>[</mo>", "[&lsqb;]"),
         ("<qvar name='q'/>", "[?q]"),
-    ],
-)
-def test_elements_become_symbols(markup: str, expected: str) -> None:
-    assert row(markup) == expected
-
-
-@pytest.mark.parametrize(
-    ("markup", "expected"),
-    [
+        # scripts on all four corners; further pairs follow on the base line
+        (
+            f"<mmultiscripts>{X}{TWO}<none/><mprescripts/>{Y}{TWO}</mmultiscripts>",
+            "[V!x,b[N!2],c[N!2],d[V!y]]",
+        ),
+        (f"<mmultiscripts>{X}{TWO}<none/>{Y}<none/></mmultiscripts>", "[V!x,b[N!2[V!y]]]"),
+        # fences become groups
         (OPEN + X + CLOSE, "[M!()1x1,w[V!x]]"),
         (OPEN + X + COMMA + Y + CLOSE, "[M!()1x2,w[V!x[&comma;],e[V!y]]]"),
         (f"{OPEN}<mrow>{X}{COMMA}{Y}</mrow>{CLOSE}", "[M!()1x2,w[V!x[&comma;],e[V!y]]]"),
@@ -68,23 +74,7 @@ def test_elements_become_symbols(markup: str, expected: str) -> None:
         (f"<mo>⟨</mo>{X}<mo>⟩</mo>", "[⟨[V!x[⟩]]]"),
         (f"<mfenced>{X}{Y}</mfenced>", "[M!()1x2,w[V!x[,],e[V!y]]]"),
         (f"<mfenced open='|' close='|'>{X}</mfenced>", "[M!||1x1,w[V!x]]"),
-    ],
-)
-def test_fences_become_groups(markup: str, expected: str) -> None:
-    assert row(markup) == expected
-
-
-def table(*rows: str) -> str:
-    return "<mtable>" + "".join(f"<mtr>{cells}</mtr>" for cells in rows) + "</mtable>"
-
-
-def cells(*contents: str) -> str:
-    return "".join(f"<mtd>{content}</mtd>" for content in contents)
-
-
-@pytest.mark.parametrize(
-    ("markup", "expected"),
-    [
+        # tables are linked row by row
         (table(cells(X, Y), cells(TWO, "")), "[M!2x2,w[V!x,e[V!y,e[N!2,e[W!]]]]]"),
         (OPEN + table(cells(X), cells(Y)) + CLOSE, "[M!()2x1,w[V!x,e[V!y]]]"),
         (table(cells(X), cells(Y)) + table(cells(TWO), cells(X)), "[M!2x2,w[V!x,e[N!2,e[V!y,e[V!x]]]]]"),
@@ -92,22 +82,13 @@ def cells(*contents: str) -> str:
         ("<mtable/>", "[M!0x0]"),
     ],
 )
-def test_tables_are_linked_row_by_row(markup: str, expected: str) -> None:
+def test_elements_become_symbols_groups_and_tables(markup: str, expected: str) -> None:
     assert row(markup) == expected
 
 
 def test_a_row_of_very_many_tables_stays_cheap() -> None:
     one = Element("mtable", "", [Element("mtr", "", [Element("mtd", "", [Element("mi", "x")])])])
     assert slt(Element("mrow", "", [one] * 5000)).labels.count("V!x") == 5000
-
-
-def test_scripts_stand_on_all_four_corners() -> None:
-    markup = f"<mmultiscripts>{X}{TWO}<none/><mprescripts/>{Y}{TWO}</mmultiscripts>"
-    assert row(markup) == "[V!x,b[N!2],c[N!2],d[V!y]]"
-
-
-def test_further_script_pairs_follow_on_the_base_line() -> None:
-    assert row(f"<mmultiscripts>{X}{TWO}<none/>{Y}<none/></mmultiscripts>") == "[V!x,b[N!2[V!y]]]"
 
 
 def test_content_elements_are_refused_by_name() -> None:

@@ -9,26 +9,26 @@ from mathamr.formulas.mathml.element import TEXT, Element
 from mathamr.formulas.mathml.markupreader import MAX_CHARACTERS, MAX_DEPTH, read
 
 
-def test_namespaces_and_prefixes_are_left_out() -> None:
-    expected = Element("math", "", [Element("mi", "x", (), {"mathvariant": "bold"})])
-    assert read('<m:math><m:mi mathvariant="bold">x</m:mi></m:math>') == expected
-
-
-def test_names_of_characters_are_those_of_html() -> None:
-    assert read("<mi>&alpha;&InvisibleTimes;&amp;&lt;&#955;&#x3bc;</mi>").text == "α\u2062&<λμ"
-
-
-def test_comments_and_instructions_are_skipped() -> None:
-    assert read("<?xml version='1.0'?><mi>a<!-- no -->b<?no no?></mi>") == Element("mi", "ab")
-
-
-def test_text_between_the_children_of_a_token_is_kept() -> None:
-    assert read("<mtext>if <b>x</b> then</mtext>").children == [Element("b", "x"), Element(TEXT, " then")]
-    assert read("<mrow>\n <mi>x</mi> stray </mrow>").children == [Element("mi", "x")]
-
-
-def test_a_declared_encoding_does_not_matter() -> None:
-    assert read('<?xml version="1.0" encoding="utf-16"?><mi>é</mi>').text == "é"
+@pytest.mark.parametrize(
+    ("markup", "element"),
+    [
+        # namespaces and prefixes are left out
+        ('<m:mi mathvariant="bold">x</m:mi>', Element("mi", "x", (), {"mathvariant": "bold"})),
+        # names of characters are those of HTML
+        ("<mi>&alpha;&InvisibleTimes;&amp;&lt;&#955;&#x3bc;</mi>", Element("mi", "α\u2062&<λμ")),
+        # comments and instructions are skipped, and a declared encoding does not matter
+        ("<?xml version='1.0'?><mi>a<!-- no -->b<?no no?></mi>", Element("mi", "ab")),
+        ('<?xml version="1.0" encoding="utf-16"?><mi>é</mi>', Element("mi", "é")),
+        # text between the children of a token is kept, elsewhere it is not
+        (
+            "<mtext>if <b>x</b> then</mtext>",
+            Element("mtext", "if ", [Element("b", "x"), Element(TEXT, " then")]),
+        ),
+        ("<mrow>\n <mi>x</mi> stray </mrow>", Element("mrow", "\n ", [Element("mi", "x")])),
+    ],
+)
+def test_markup_is_read(markup: str, element: Element) -> None:
+    assert read(markup) == element
 
 
 @pytest.mark.parametrize(

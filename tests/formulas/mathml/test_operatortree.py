@@ -23,7 +23,13 @@ def symbol(cd: str, name: str) -> str:
 
 
 X, Y, TWO = "<ci>x</ci>", "<ci>y</ci>", '<cn type="integer">2</cn>'
-SUB, SUP = symbol("ambiguous", "subscript"), symbol("ambiguous", "superscript")
+SUP, UNKNOWN = symbol("ambiguous", "superscript"), symbol("unknown", "a") + symbol("unknown", "b")
+SHARED = "[U!and,0[U!eq,0[V!x],1[V!y]],1[O!leq,0[V!y],1[N!2]]]"
+
+
+def chain(href: str) -> str:
+    first = f"<apply><eq/>{X}<ci id='m'>y</ci></apply>"
+    return f"<apply><and/>{first}<apply><leq/><share href='{href}'/>{TWO}</apply></apply>"
 
 
 @pytest.mark.parametrize(
@@ -60,30 +66,19 @@ SUB, SUP = symbol("ambiguous", "subscript"), symbol("ambiguous", "superscript")
         (f"<apply><power/>{X}{TWO}</apply>", "[O!power,0[V!x],1[N!2]]"),
         ("<qvar name='q'/>", "[?q]"),
         ("<apply/>", "[W!]"),
+        # runs of unknown letters in an error become a text
+        (
+            f"<cerror>{symbol('ambiguous', 'fragments')}{UNKNOWN}{X}</cerror>",
+            "[E!,0[O!fragments],1[T!ab],2[V!x]]",
+        ),
+        (f"<cerror>{symbol('unknown', 'c')}{X}</cerror>", "[E!,0[-!c],1[V!x]]"),
+        # a share is a copy of what it points at, and white without a target
+        *((chain(href), SHARED) for href in ("#m", "#.cmml", "")),
+        ("<apply><sin/><share href='#none'/></apply>", "[F!sin,0[W!]]"),
     ],
 )
 def test_elements_become_operators_and_operands(markup: str, expected: str) -> None:
     assert tree(markup) == expected
-
-
-def test_runs_of_unknown_letters_in_an_error_become_a_text() -> None:
-    letters = "".join(symbol("unknown", letter) for letter in "ab")
-    markup = f"<cerror>{symbol('ambiguous', 'fragments')}{letters}{X}{symbol('unknown', 'c')}</cerror>"
-    assert tree(markup) == "[E!,0[O!fragments],1[T!ab],2[V!x],3[-!c]]"
-
-
-def chain(href: str) -> str:
-    first = f"<apply><eq/>{X}<ci id='m'>y</ci></apply>"
-    return f"<apply><and/>{first}<apply><leq/><share href='{href}'/>{TWO}</apply></apply>"
-
-
-@pytest.mark.parametrize("href", ["#m", "#.cmml", ""])
-def test_a_share_is_a_copy_of_what_it_points_at(href: str) -> None:
-    assert tree(chain(href)) == "[U!and,0[U!eq,0[V!x],1[V!y]],1[O!leq,0[V!y],1[N!2]]]"
-
-
-def test_a_share_without_a_target_is_white() -> None:
-    assert tree("<apply><sin/><share href='#none'/></apply>") == "[F!sin,0[W!]]"
 
 
 def test_a_share_of_itself_is_refused() -> None:
