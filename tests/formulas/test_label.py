@@ -8,16 +8,12 @@ from mathamr.formulas.label import TYPES, clean, node_type, value
 @pytest.mark.parametrize(
     ("label", "kind", "text"),
     [
-        ("V!x", "V", "x"),
         ("+!F!sin", "+", "sin"),
         ("+!", "+", ""),
         ("-!a", "-", "a"),
         ("$!bvar", "$", "bvar"),
-        ("?x", "?", "x"),
-        ("!", "", "!"),
         ("!!", "", "!!"),
         ("−", "", "−"),
-        ("M!R!", "M", "R!"),
         ("", "", ""),
     ],
 )

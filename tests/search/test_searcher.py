@@ -23,7 +23,6 @@ from mathamr.posts.level import Level
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
-from mathamr.search.query import EmptyQueryError
 from mathamr.search.querycontext import StageTimer
 from mathamr.search.searcher import UnknownPostError
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -96,14 +95,6 @@ def test_maxsim_is_the_mean_of_the_best_cosines(index: Index) -> None:
 def test_rerank_of_everything_is_maxsim(index: Index) -> None:
     query = Query.of_text(TEXT)
     same_order(ranked(index, query, "rerank", 50, pool=len(index)), ranked(index, query, "maxsim", 50))
-
-
-def test_rerank_keeps_to_its_pool(index: Index) -> None:
-    query = Query.of_text(TEXT)
-    pool = {hit.id for hit in ranked(index, query, "single", 20)}
-    found = ranked(index, query, "rerank", 20, pool=20)
-    assert {hit.id for hit in found} == pool
-    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
 
 
 def test_lexical_is_the_lexicon_alone_and_needs_no_model(sample_index: Path) -> None:
@@ -336,13 +327,6 @@ def test_a_parser_that_reads_the_query_is_not_mentioned(index: Index) -> None:
 def test_what_cannot_be_asked_for_is_refused(index: Index, options: dict[str, object], message: str) -> None:
     with pytest.raises(MathAMRError, match=message):
         index.search(TEXT, **options)  # type: ignore[arg-type]
-
-
-def test_an_empty_query_and_one_without_formula_are_refused(index: Index) -> None:
-    with pytest.raises(EmptyQueryError):
-        index.search("  ")
-    with pytest.raises(MathAMRError, match="no formula"):
-        index.search(Query.of_text("compact sets"), "formulas")
 
 
 def test_explain_is_the_alignment_behind_the_score(index: Index) -> None:
