@@ -208,6 +208,38 @@ def rows_that_unpack_to_100_megabytes(scene: Scene) -> Outcome:
     return held, f"search {outcome(done)[1]}; explain {outcome(shown)[1]}"
 
 
+_PREVIEWS = """
+import random, sqlite3, struct, sys, zlib
+from mathamr import Index
+
+folder, rng, short = sys.argv[1], random.Random(7), 0
+with sqlite3.connect(f"{folder}/catalogue.db") as database:
+    stored = database.execute("SELECT post, passage FROM passages").fetchall()
+for _ in range(60):
+    with sqlite3.connect(f"{folder}/catalogue.db") as database:
+        for post, passage in stored:
+            start = 4 + int.from_bytes(passage[:4], "little")
+            content = bytearray(zlib.decompress(passage[start:]))
+            sizes = struct.unpack_from("5i", content)
+            for _ in range(rng.choice((1, 1, 2))):
+                place = rng.randrange(5 + sum(sizes[:3]) if rng.random() < 0.9 else 5 + sum(sizes))
+                number = rng.choice((-(2**31), -1, 0, 1, 2, 3, 50, 2**31 - 1))
+                struct.pack_into("i", content, 4 * place, number)
+            database.execute("UPDATE passages SET passage = ? WHERE post = ?", (passage[:start] + zlib.compress(content), post))
+    with Index.open(folder) as index:
+        for task, text in (("answers", "zebra group"), ("answers", "zebra of order $n^2$"), ("formulas", "$n^3$")):
+            short += len(index.search(text, task)) < 8 if task in index.tasks else 0
+print("all hits are there" if not short else f"{short} searches lack hits")
+sys.exit(short > 0)
+"""
+
+
+@attack
+def numbers_in_previews(scene: Scene) -> Outcome:
+    done = scene.python("-c", _PREVIEWS, str(scene.copy()), seconds=300)
+    return done.returncode == 0, (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:200]
+
+
 @attack
 def a_virtual_table_in_other_words(scene: Scene) -> Outcome:
     folder = scene.copy()

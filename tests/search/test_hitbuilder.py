@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from mathamr import Index, Query
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.preview import Preview
 from mathamr.search.hitbuilder import HitBuilder
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
 from mathamr.search.snippet import Wanted
 from mathamr.search.workbudget import FormulaBounds
+from mathamr.systems.ranking import Task
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +59,25 @@ def test_what_a_query_needs_for_every_candidate_is_computed_once() -> None:
     asked = context("x^2+1")
     assert asked.visual is asked.visual
     assert asked.lexical_trees is asked.lexical_trees
+
+
+@pytest.mark.parametrize("task", ["answers", "formulas"])
+def test_a_preview_with_fewer_sentences_and_formulas_than_the_vectors_have_is_shown(
+    index: Index, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = index.search("a sum $x^2$", task)
+    read = Catalogue.previews
+
+    def shortened(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Preview]:
+        heads = {each: found.post for each, found in read(catalogue, ids).items()}
+        return {
+            each: Preview.of(replace(post, title="", body="Words.", macros=(r"\def\R{\mathbb{R}}",)))
+            for each, post in heads.items()
+        }
+
+    monkeypatch.setattr(Catalogue, "previews", shortened)
+    after = index.search("a sum $x^2$", task)
+    assert len(before) > 1
+    assert [hit.id for hit in after] == [hit.id for hit in before]
+    assert {str(hit.snippet) for hit in after} == {"Words."}
+    assert {hit.macros[-1] for hit in after} == {r"\def\R{\mathbb{R}}"}

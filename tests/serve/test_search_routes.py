@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.storage import IndexStorage, NoVectorsError
 from mathamr.posts.post import Place
-from mathamr.search.hits import Hits
+from mathamr.search.fragment import Fragment
+from mathamr.search.hits import FormulaHit, Hit, Hits
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
+from mathamr.serve.routes.search import shown_hits
 from mathamr.serve.service import Service
 from mathamr.systems.models import box
 from mathamr.systems.vectors import Vectors
@@ -105,6 +108,22 @@ def test_formulas_of_query_and_hits_are_drawn(client: TestClient) -> None:
     assert drawn
     for piece in drawn:
         inspected(piece["mathml"])
+
+
+def test_the_formulas_of_a_hit_are_drawn_with_its_macros_without_its_post(index: Index) -> None:
+    hit = Hit(
+        "1",
+        1,
+        1.0,
+        "note",
+        snippet=(Fragment("formula", r"\Rationals", "1:0"),),
+        macros=(r"\newcommand{\Rationals}{\mathbb{Q}}",),
+        formula=FormulaHit("1:1", r"\Rationals^2", ""),
+    )
+    with closing(Service(index)) as service:
+        (shown,) = shown_hits(service, [hit])
+    assert "ℚ" in shown["snippet"][0]["mathml"]
+    assert "ℚ" in shown["formula"]["mathml"]
 
 
 @pytest.mark.parametrize(

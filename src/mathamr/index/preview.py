@@ -100,16 +100,24 @@ class PreviewNumbers(NamedTuple):
             numbers[third:fourth],
             numbers[fourth:],
         )
-        found._check()
         return found, 4 * (len(sizes) + len(numbers))
 
-    def _check(self) -> None:
-        """Raise `ValueError` for numbers that do not fit together: an index may come from somebody else."""
-        counts = (*self.sentences[:, 6:8].sum(axis=0), self.formulas[:, 3].sum())
-        has_negative = min(self.sentences.min(initial=0), self.formulas[:, [0, 1, 3]].min(initial=0)) < 0
-        is_outside = ((self.places[:, 0] < 0) | (self.places[:, 0] >= len(self.formulas))).any()
-        if has_negative or is_outside or counts != (len(self.stems), len(self.places), len(self.tokens)):
+    def count_characters(self) -> tuple[int, int, int]:
+        """Return the characters of all sentences, of all LaTeX and of all ids.
+
+        Raises `ValueError` for numbers that do not fit together, since an index may come from somebody else.
+        """
+        sentences, formulas, places = (each.ravel().tolist() for each in self[:3])
+        per_sentence, per_formula = len(SentenceNumbers._fields), len(FormulaNumbers._fields)
+        ids, latex, _, tokens = (formulas[column::per_formula] for column in range(per_formula))
+        sizes, stems, counts = (sentences[column::per_sentence] for column in (0, 6, 7))
+        has_negative = min(chain(sentences, ids, latex, tokens), default=0) < 0
+        numbers = places[::3]
+        is_outside = numbers and not 0 <= min(numbers) <= max(numbers) < len(ids)
+        held = (len(self.stems), len(numbers), len(self.tokens))
+        if has_negative or is_outside or (sum(stems), sum(counts), sum(tokens)) != held:
             raise ValueError("the numbers of a preview do not fit together")
+        return sum(sizes), sum(latex), sum(ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +143,9 @@ class Preview:
         self.head, self.post, self.weight = head, head.post, len(content)
         self.numbers, done = PreviewNumbers.from_bytes(content)
         texts = content[done:].decode("utf-8", "surrogatepass")
-        first = int(self.numbers.sentences[:, 0].sum())
-        second = first + int(self.numbers.formulas[:, 1].sum())
+        first, second, third = accumulate(self.numbers.count_characters())
+        if third != len(texts):
+            raise ValueError("the numbers of a preview do not fit its texts")
         self.sentences, self.latex, self.ids = texts[:first], texts[first:second], texts[second:]
 
     @classmethod

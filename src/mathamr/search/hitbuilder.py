@@ -117,7 +117,7 @@ class HitBuilder:
     def _number_in(self, preview: Preview, entry: FormulaEntry | None, visual: str) -> int | None:
         """Return the number of the formula by which a post was found, which its snippet shows; None if it was found otherwise."""
         if entry is not None:
-            return preview.formula_ids.index(entry.formula.id)
+            return next((n for n, each in enumerate(preview.formula_ids) if each == entry.formula.id), None)
         place = self._archive.catalogue.position_of(preview.post.id, visual) if visual else None
         return place if place is not None and place < len(preview.numbers.formulas) else None
 
@@ -155,10 +155,13 @@ class HitBuilder:
         (rows,) = np.nonzero(np.concatenate([own.levels for own in stored.values()]) == Level.SENTENCE)
         best = (query @ np.concatenate([own.vectors for own in stored.values()]).T).max(axis=0)[rows]
         references = list(chain.from_iterable(own.references for own in stored.values()))
-        starts = [0, *accumulate(len(previews[each].numbers.sentences) for each in stored)]
-        base = np.repeat(starts[:-1], [len(own) for own in stored.values()])[rows]
+        numbers = np.array([int(references[row]) for row in rows.tolist()], np.int64)
+        counts = [len(previews[each].numbers.sentences) for each in stored]
+        starts = [0, *accumulate(counts)]
+        owners = np.repeat(np.arange(len(stored)), [len(own) for own in stored.values()])[rows]
+        is_known = numbers < np.array(counts)[owners]  # an update may have changed either
         nearest = np.full(starts[-1], np.nan)
-        np.fmax.at(nearest, base + [int(references[row]) for row in rows.tolist()], best)
+        np.fmax.at(nearest, (np.array(starts)[owners] + numbers)[is_known], best[is_known])
         return {each: nearest[start:end] for each, (start, end) in zip(stored, pairwise(starts), strict=True)}
 
 

@@ -67,7 +67,7 @@ class WantedFormulas:
         sizes = np.where(lengths > 1, 3 * lengths - 3, lengths)
         least = sum(_COMPARISON + len(keys) for keys, _, _ in self._wanted)
         works = (least + len(self._wanted) * sizes).tolist()
-        afforded = np.fromiter(map(affords, works), np.bool_, len(works))
+        afforded = True if affords(sum(works)) else np.fromiter(map(affords, works), np.bool_, len(works))
         grams, held = self._grams(tokens, np.repeat(np.arange(len(lengths)), lengths))
         best = np.zeros(len(lengths))
         for keys, counts, size in self._wanted:

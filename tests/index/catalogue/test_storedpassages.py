@@ -11,7 +11,7 @@ from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
 from mathamr.index.indexing.analysis import visual_keys
-from mathamr.index.preview import Preview, PreviewNumbers
+from mathamr.index.preview import Preview
 from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts
@@ -89,16 +89,24 @@ def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | s
 
 @pytest.mark.parametrize(
     ("part", "place", "number"),
-    [("places", 0, 7), ("places", 0, -1), ("sentences", 0, -5), ("sentences", 6, 90), ("formulas", 3, 90)],
+    [
+        ("places", 0, 7),
+        ("places", 0, -1),
+        ("sentences", 0, -5),
+        ("sentences", 0, 500),
+        ("sentences", 6, 90),
+        ("formulas", 0, 0),
+        ("formulas", 3, 90),
+    ],
 )
 def test_numbers_that_do_not_fit_together_are_damage(part: str, place: int, number: int) -> None:
-    post = Post("1", "note", "Let $x+1$ be prime.", markup="markdown")
-    content = Preview.of(post).numbers.to_bytes()
-    numbers, _ = PreviewNumbers.from_bytes(content)
-    changed = getattr(numbers, part).copy()
+    made = Preview.of(Post("1", "note", "Let $x+1$ be prime.", markup="markdown"))
+    texts = (made.sentences + made.latex + made.ids).encode()
+    assert Preview(made.head, made.numbers.to_bytes() + texts).passage() == made.passage()
+    changed = getattr(made.numbers, part).copy()
     changed[0, place] = number
     with pytest.raises(ValueError, match="do not fit"):
-        PreviewNumbers.from_bytes(numbers._replace(**{part: changed}).to_bytes())
+        Preview(made.head, made.numbers._replace(**{part: changed}).to_bytes() + texts)
 
 
 @pytest.mark.parametrize("markup", MARKUPS)

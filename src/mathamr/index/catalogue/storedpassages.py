@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import TypeVar, get_args
 
@@ -39,8 +39,9 @@ _DAMAGE = (zlib.error, ValueError, TypeError, KeyError, AttributeError, IndexErr
 _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
-_previews: Cache[bytes, Preview] = Cache(512, weight=64 << 20, weigh=lambda _, found: found.weight)
-"""Limits of the cache of previews that were read recently, since good posts are found repeatedly."""
+_previews: Cache[bytes, Preview] = Cache(2_048, weight=32 << 20, weigh=lambda _, found: found.weight)
+_heads: Cache[bytes, PreviewHead] = Cache(2_048, weight=8 << 20, weigh=lambda packed, _: len(packed))
+"""What was read recently, since good posts are found repeatedly, and questions with each of their answers."""
 
 
 @pickle_by_fields
@@ -75,22 +76,26 @@ class StoredPassages(Database):
 
     def stored_previews(self, ids: Sequence[str]) -> dict[str, Preview]:
         """Return the stored previews of some posts in their current version; damaged rows count as missing."""
-        return self._stored(ids, _unpack)
+        return self._stored(ids, _previews, Preview.unpack)
 
     def stored_heads(self, ids: Sequence[str]) -> dict[str, PreviewHead]:
         """Return the same without sentences and formulas."""
-        return self._stored(ids, lambda packed: PreviewHead.unpack(packed, 2 * LARGEST_POST))
+        return self._stored(ids, _heads, PreviewHead.unpack)
 
-    def _stored(self, ids: Sequence[str], unpack: Callable[[bytes], Read]) -> dict[str, Read]:
+    def _stored(
+        self, ids: Sequence[str], cache: Cache[bytes, Read], unpack: Callable[[bytes, int], Read]
+    ) -> dict[str, Read]:
         sql = (
             "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
             " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
         )
+        rows = [*self._chosen(sql, ids)]
+        current = set(filter(in_force, {rules for _, rules, _ in rows}))
         found: dict[str, Read] = {}
-        for post_id, rules, packed in self._chosen(sql, ids):
-            if in_force(rules):
+        for post_id, rules, packed in rows:
+            if rules in current:
                 with suppress(*_DAMAGE):
-                    found[post_id] = unpack(packed)
+                    found[post_id] = cache.get_or_make(packed, partial(unpack, packed, 2 * LARGEST_POST))
         return found
 
     def keep_passages(self, on_progress: Callable[[int], None] = lambda _: None) -> int:
@@ -162,11 +167,3 @@ def read_passage(stored: StoredPassage) -> Passage | None:
         with suppress(*_DAMAGE):
             return Preview.unpack(stored.packed, 2 * LARGEST_POST).passage()
     return None
-
-
-def _unpack(packed: bytes) -> Preview:
-    found = _previews.get(packed)
-    if found is None:
-        found = Preview.unpack(packed, 2 * LARGEST_POST)
-        _previews.put(packed, found)
-    return found
