@@ -127,11 +127,13 @@ class Confidence:
         """The words of a short query that no post has in any form, as they were typed; not those that were corrected."""
         if self._query.kind == "question":
             return []
-        often = self._lexicon.frequencies("stems", sorted(set(stems(self._content))))
         gone = {
             word
             for word, stem in zip(self._content, stems(self._content), strict=True)
-            if not often.get(stem) and word not in self._corrected and word.isalpha() and len(word) > 2
+            if not self._frequencies.get(stem)
+            and word not in self._corrected
+            and word.isalpha()
+            and len(word) > 2
         }
         typed = (part for part in PLACEHOLDER.sub(" ", self._text).split() if set(words(part)) & gone)
         return list(dict.fromkeys(part.strip(".,;:?!()[]\"'“”‘’") for part in typed))
@@ -213,18 +215,19 @@ class Confidence:
         return [self._corrected.get(word, word) for word in found]
 
     @cached_property
+    def _frequencies(self) -> dict[str, int]:
+        """The number of posts that have each stem of the query."""
+        return self._lexicon.frequencies("stems", sorted(set(stems(self._content))))
+
+    @cached_property
     def _coverage(self) -> Mapping[str, float]:
         """The share of the query's words that each result has, weighted by rarity, common words left out."""
-        wanted = sorted(set(stems(self._content)))
         count = self._lexicon.count()
-        rarity = {
-            stem: math.log((count + 1) / (often + 0.5))
-            for stem, often in self._lexicon.frequencies("stems", wanted).items()
-        }
+        rarity = {stem: math.log((count + 1) / (often + 0.5)) for stem, often in self._frequencies.items()}
         total = math.fsum(rarity.values())
         if total <= 0:
             return {}
-        held = self._lexicon.having("stems", wanted, [each.id for each in self._ranked])
+        held = self._lexicon.having("stems", rarity, [each.id for each in self._ranked])
         return {name: math.fsum(rarity[stem] for stem in own) / total for name, own in held.items()}
 
 

@@ -135,6 +135,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         self, rankings: Sequence[ScoredColumns], names: EntryNames, places: Sequence[IntArray]
     ) -> None:
         self._rankings, self.names, self.places = rankings, names, places
+        self._normalised: dict[tuple[int, str], DoubleArray] = {}
 
     @classmethod
     def of(cls, rankings: Sequence[ScoredIds]) -> JoinedRankings:
@@ -185,7 +186,9 @@ class JoinedRankings(Sequence[ScoredColumns]):
         scores[places[places >= 0]] = given.scores[places >= 0]
         changed = [*self._rankings]
         changed[number] = own.with_scores(scores)
-        return JoinedRankings(changed, self.names, self.places)
+        found = JoinedRankings(changed, self.names, self.places)
+        found._normalised = {key: own for key, own in self._normalised.items() if key[0] != number}
+        return found
 
     def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
         """Return for each ranking, its scores of some of the ids."""
@@ -214,10 +217,11 @@ class JoinedRankings(Sequence[ScoredColumns]):
         self, weights: Sequence[float] | None, normalisation: str
     ) -> Iterator[tuple[IntArray, DoubleArray, float]]:
         """Yield for each ranking, the rows of its entries, its normalised scores and its weight."""
-        for own, places, weight in zip(
-            self._rankings, self.places, _weights(self._rankings, weights), strict=True
-        ):
-            yield places, _normalised(own.scores, normalisation), weight
+        for number, weight in enumerate(_weights(self._rankings, weights)):
+            key = number, normalisation
+            if key not in self._normalised:
+                self._normalised[key] = _normalised(self._rankings[number].scores, normalisation)
+            yield self.places[number], self._normalised[key], weight
 
 
 class _ByScore:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
 from typing import Protocol
 
@@ -91,7 +91,7 @@ class NamedPosts(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NameQuery:
     """The words of a name as the index spells them, their rarity, and the posts with the rarest words."""
 
@@ -133,6 +133,11 @@ class NameQuery:
         ]
         rare = frozenset(each for ids in lexicon.holding("words", few).values() for each in ids)
         return cls(found, rarity, rare, corrected, _IDENTIFIER.search(query.text) is not None)
+
+    @cached_property
+    def _stems(self) -> list[str]:
+        """The stems of the words."""
+        return stems(list(self.words))
 
     @property
     def terms(self) -> Terms:
@@ -198,7 +203,7 @@ class NameQuery:
         A remark that has only the title of its section comes behind what has the name as its own. The name of a declaration
         is a sentence about many things; it has the name if that is all of it, or all of its last parts.
         """
-        name = stems(list(self.words))
+        name = self._stems
         if post.markup == "declaration" and not self.is_identifier:
             has_name = name in map(stems, last_parts(post))
             shares = [len(name) / len(each) for each in called(post) if each] if has_name else []
@@ -209,7 +214,7 @@ class NameQuery:
 
     def _text_bonus(self, preview: Preview) -> tuple[float, bool]:
         """Return the bonus for the name in the beginning of a text, and whether its words stand there side by side."""
-        post, name = preview.post, stems(list(self.words))
+        post, name = preview.post, self._stems
         found = self._found_in(preview, name)
         if found is None:
             initials = {stem[0] for stem in name}
@@ -244,7 +249,7 @@ class NameQuery:
 
     def _definition_bonus(self, body: str, markup: Markup) -> float:
         """Return the bonus for the emphasised name in a text."""
-        name = stems(list(self.words))
+        name = self._stems
         emphasised = emphasised_terms(body[:BEGINNING], markup)
         return _DEFINED if any(stems(words(each)) == name for each in emphasised) else 0.0
 

@@ -84,7 +84,8 @@ class QueryEncoder:
     def _encoded_now(self, query: Query, timer: StageTimer) -> EncodedQuery:
         with timer("load"):
             system = self._load_system()
-        item, notes = Item(post=query.post, is_query=True), tuple[str, ...]()
+        item = Item(post=query.post, passage=query.passage, is_query=True)
+        notes = tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
             item, notes = self._with_graph(query, system, timer)
         with self._encoding, timer("encode"), _one_thread():

@@ -102,7 +102,7 @@ class SkimsMaxSim(Protocol):
     """A reader that can approximate the MaxSim of all entries much faster than it can compute it."""
 
     def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """Return the k entries with approximately the highest MaxSim, for callers that compute the exact `score` of a few of them."""
+        """Return the k entries with approximately the highest MaxSim, in any order, for callers that compute the exact `score` of a few of them."""
 
 
 class Engine(ABC):

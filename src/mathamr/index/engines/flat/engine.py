@@ -251,7 +251,10 @@ class FlatField:
         """Return the k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
         query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
         return self._merge(
-            lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass), k, where
+            lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass),
+            k,
+            where,
+            ordered=False,
         )
 
     def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[Sequence[Scored]]:
@@ -288,8 +291,10 @@ class FlatField:
         search: Callable[[FieldRows, BoolArray | None], tuple[IntArray, FloatArray]],
         k: int,
         where: Filter | None,
+        *,
+        ordered: bool = True,
     ) -> Sequence[Scored]:
-        """Merge the best results of every segment."""
+        """Merge the best results of every segment, best first if they are to be ordered."""
         numbers: list[IntArray] = [np.empty(0, np.int64)]
         scores: list[FloatArray] = [np.empty(0, np.float32)]
         view, start = self._entries.view(), 0
@@ -298,7 +303,8 @@ class FlatField:
             numbers.append(rows.entries[places].astype(np.int64) + start)
             scores.append(found)
             start += len(segment)
-        return ScoredRows(view.names, np.concatenate(numbers), rounded(np.concatenate(scores))).best(k)
+        merged = ScoredRows(view.names, np.concatenate(numbers), rounded(np.concatenate(scores)))
+        return merged.best(k) if ordered or len(merged) > k else merged
 
 
 _LIST = "flat.json"
