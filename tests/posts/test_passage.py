@@ -138,30 +138,6 @@ def test_pieces_of_any_source_point_at_their_text(given_source: tuple[Markup, st
             assert piece.text[0] in unescape(clean[piece.start : piece.end]) or "<" in source
 
 
-@pytest.mark.parametrize("markup", MARKUPS)
-@pytest.mark.parametrize(
-    "part",
-    [
-        "$ { ",
-        "<a '<b \"",
-        "](",
-        "`a``b",
-        "<!--",
-        "\\begin{align}",
-        "\\[",
-        "<br>",
-        "\\section{",
-        "**a",
-        "[[",
-        "<math>",
-    ],
-)
-@pytest.mark.slow
-def test_what_is_never_closed_takes_no_longer_for_being_repeated(part: str, markup: Markup) -> None:
-    """A quadratic scan would need minutes for each of these."""
-    assert read(part * (100_000 // len(part)), markup=markup).post == "7"
-
-
 @pytest.mark.slow
 def test_a_post_of_ten_megabytes_is_read() -> None:
     paragraph = f"<p>{'Some words that say little, again and again, to make it long, ' * 20} $x&lt;1$. So it is.</p>\n"

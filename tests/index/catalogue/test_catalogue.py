@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import threading
 import tracemalloc
 import zlib
 from dataclasses import replace
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, meaning_of, unpacked
+from mathamr.index.catalogue.journal import LARGEST_POST, VISUAL_STAGES, meaning_of
 from mathamr.index.indexing.analysis import check_usable, visual_keys
 from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.posts.post import Formula, Place, Post
@@ -114,23 +113,6 @@ def test_formulas_know_their_post_and_how_they_visual(catalogue: Catalogue) -> N
     assert set(catalogue.visual_keys()) == {first.visual, second.visual}
 
 
-def test_a_post_is_unpacked_once_for_all_its_formulas(
-    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(catalogue, note("a", " ".join(f"$x_{{{number}}}$" for number in range(12))), note("b", "$y$"))
-    expected = [catalogue.formula(entry.id) for entry in catalogue.formulas_of("a")]
-    blobs: list[bytes] = []
-    monkeypatch.setattr(
-        "mathamr.index.catalogue.occurrences.unpacked", lambda blob: blobs.append(blob) or unpacked(blob)
-    )
-    assert catalogue.formulas_of("a") == expected
-    assert len(blobs) == 1
-    found = catalogue.formulas([*(entry.id for entry in expected), "b:0"])
-    assert [found[entry.id] for entry in expected] == expected
-    assert len(blobs) == 3
-    assert [entry.position for entry in expected] == list(range(12))
-
-
 def test_visual_ids_of_the_input_are_found(catalogue: Catalogue) -> None:
     post = Post("q", "question", "…", formulas=(Formula("7", "x", visual_id="42"), Formula("8", "y")))
     put(catalogue, post)
@@ -200,29 +182,6 @@ def test_the_rows_of_every_entry_are_remembered_until_its_vectors_are_lost(catal
     assert set(dict(catalogue.post_rows())) == {"b"}
     assert set(catalogue.visual_rows()) == {y}
     assert catalogue.visuals_made_of([x, y]) == {}
-
-
-def test_a_visual_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogue: Catalogue) -> None:
-    put(catalogue, note("a", "$x$"), note("b", "$x$"))
-    settle(catalogue)
-    count = "SELECT count(*) FROM visuals"
-    for name, left in (("a", 1), ("b", 0)):
-        with catalogue.transaction():
-            catalogue.delete(name)
-        assert catalogue._value(count) == 1
-        settle(catalogue)
-        assert catalogue._value(count) == left
-    put(catalogue, note("c", "$x$"))
-    assert catalogue.count_stale_visuals("vectors") == 1
-
-
-def test_what_a_system_does_not_need_nothing_waits_for(catalogue: Catalogue) -> None:
-    put(catalogue, note("a", "$x$"))
-    with catalogue.transaction():
-        catalogue.skip("graph")
-        catalogue.skip_visuals("vectors")
-    assert catalogue.count_pending("graph") == catalogue.count_stale_visuals("vectors") == 0
-    assert catalogue.count_pending("vectors") == catalogue.count_stale_visuals("lexical") == 1
 
 
 def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
@@ -308,18 +267,6 @@ def test_a_transaction_that_fails_changes_nothing(catalogue: Catalogue) -> None:
     assert catalogue.revision == before
 
 
-def test_threads_read_while_one_writes(catalogue: Catalogue) -> None:
-    put(catalogue, note("a", "one"))
-    found: list[str] = []
-    with catalogue.transaction():
-        catalogue.put(note("a", "two"), "file", [])
-        thread = threading.Thread(target=lambda: found.append(catalogue.post("a").body))
-        thread.start()
-        thread.join()
-    assert found == ["one"]
-    assert catalogue.post("a").body == "two"
-
-
 def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "catalogue.db").write_bytes(b"this is no database at all" * 100)
     with pytest.raises(MathAMRError, match="is damaged"):
@@ -367,19 +314,6 @@ def test_a_label_leads_to_the_post_it_names_before_those_that_hold_it(catalogue:
         catalogue.put(Post("is", "theorem", "", place=Place("a.tex", 9, "thm:b")), "a", ())
     assert catalogue.labelled("thm:a") == ["holds"]
     assert catalogue.labelled("thm:b") == ["is"]
-
-
-def test_a_post_that_only_moved_is_not_made_again(catalogue: Catalogue) -> None:
-    with catalogue.transaction():
-        number = catalogue.put(Post("1", "note", "said", place=Place("a.tex", 1)), "a", ())
-        catalogue._db.execute("UPDATE posts SET graph = 1, vectors = 1, lexical = 1")
-        catalogue.put(Post("1", "note", "said", place=Place("b.tex", 7)), "a", ())
-    sql = "SELECT graph, vectors, lexical FROM posts WHERE number = ?"
-    assert catalogue._rows(sql, (number,)) == [(1, 1, 1)]
-    assert catalogue.post("1").place == Place("b.tex", 7)
-    with catalogue.transaction():
-        catalogue.put(Post("1", "note", "said otherwise", place=Place("b.tex", 7)), "a", ())
-    assert catalogue._rows(sql, (number,)) == [(0, 0, 0)]
 
 
 def test_one_document_does_not_redefine_a_command_for_everybody(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.check import check_index
-from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.index.indexing.builder import build_index
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.storage import IndexStorage
 from mathamr.posts import markup
@@ -267,14 +267,6 @@ def test_another_engine_or_parser_is_refused_and_may_take_over(model_folder: Pat
         build_index([path], out, other)
     assert build_index([path], out, replace(other, rebuild=True)).log.posts["graphs"] == 3
     assert not content(out)["problems"]
-
-
-def test_an_index_remembers_its_model_engine_and_parser(model_folder: Path, tmp_path: Path) -> None:
-    build(tmp_path / "index", sample_posts(2), model_folder)
-    path = write_posts(tmp_path / "posts.jsonl", sample_posts(3))
-    summary = build_index([path], tmp_path / "index", BuildOptions(device="cpu"))
-    assert summary.intake.new == 1
-    assert summary.manifest.model.folder == str(model_folder)
 
 
 def test_a_second_writer_is_refused(model_folder: Path, tmp_path: Path) -> None:

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mathamr.index.indexing import encoding, intake, stages
-from mathamr.index.lexical import bags, terms
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import formula_terms
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Formula
 from tests.index.small import build, note
-from tests.models import sample_posts
-
-
-def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_visual(
-    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: Counter[str] = Counter()
-    terms_of_trees = terms.terms_of_trees
-
-    def counting(latex: str, *trees: Any) -> Any:
-        made[latex] += 1
-        return terms_of_trees(latex, *trees)
-
-    bags._bag_of_latex.cache_clear()
-    monkeypatch.setattr(bags, "terms_of_trees", counting)
-    posts = sample_posts(8)
-    build(tmp_path / "index", posts, model_folder)
-    assert made == dict.fromkeys((formula.latex for post in posts for formula in post.formulas), 1)
 
 
 def test_processes_that_encode_outlive_a_batch(

@@ -82,26 +82,6 @@ def test_the_best_are_those_of_a_plain_sum(
             )
 
 
-def test_common_terms_are_added_only_where_they_can_matter(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scoring, "LARGEST", 0)
-    part = LexicalPart(tmp_path, Weighting({"words": 1.0}))
-    part.update(
-        (f"e{number}", {"words": ["common", *(["rare"] if number < 3 else [])]}) for number in range(200)
-    )
-    asked: list[int] = []
-    add_up = scoring.Scorer._add_up
-
-    def remember(*args: object) -> object:
-        asked.append(len(args) > 4 and args[4].sum())  # type: ignore[attr-defined]
-        return add_up(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(scoring.Scorer, "_add_up", remember)
-    assert sorted(hit.id for hit in part.search({"words": ["common", "rare"]}, 3)) == ["e0", "e1", "e2"]
-    assert asked == [False, 3]
-
-
 def test_a_change_of_the_index_is_seen_by_terms_that_were_asked_for_before(tmp_path: Path) -> None:
     part = LexicalPart(tmp_path, POSTS)
     part.update([("a", {"words": ["ring"]})])

@@ -7,7 +7,7 @@ import pytest
 from mathamr.posts.format import detect
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Link, Place
+from mathamr.posts.post import Link
 from tests.folders import write_files
 from tests.posts.reading import read, read_files
 
@@ -17,19 +17,6 @@ PAGE = """<!DOCTYPE html>
 <main><h1>Limits</h1><p>Let \\(x&lt;1\\) and <math><mi>y</mi></math>, see
 <a href="series/b.html#top">this</a>, <a href='https://example.org/series/b.html'>that</a>, <a href=../out.html>out</a>
 and <a href="series/b.html">again</a>.</p></main><footer>$f$</footer></body></html>"""
-
-
-def test_a_page_becomes_a_note_of_its_main_part(tmp_path):
-    posts, report = read_files(tmp_path, a_html=PAGE)
-    post = posts["a.html"]
-    assert (post.kind, post.markup) == ("page", "html")
-    assert post.title == "Limits"
-    assert post.body.startswith("<p>Let")
-    assert post.place == Place("a.html", 4)
-    assert post.formulas[0].latex == "x<1"
-    assert len(post.formulas) == 2
-    assert "<mi>y</mi>" in (post.formulas[1].presentation_mathml or "")
-    assert not report.skipped + report.repaired
 
 
 def test_links_between_pages_of_a_folder_are_kept(tmp_path):

@@ -125,38 +125,6 @@ def test_any_document_gives_posts_with_links_that_exist(text: str) -> None:
     assert all(passage(post).post == post.id for post in posts)
 
 
-def test_every_post_has_its_place(tmp_path: Path) -> None:
-    posts, _ = read(tmp_path)
-    lines = DOCUMENT.split("\n")
-    places = {post.id.removeprefix("paper.tex"): post.place for post in posts.values()}
-    assert places["#thm:main"] == Place("paper.tex", 12, "thm:main", ("eq:a",))
-    assert "begin{satz}" in lines[11]
-    assert {name: lines[place.line - 1].split("}")[0] for name, place in places.items() if place} == {
-        "": "\\begin{document",
-        "#sec:one": "\\section{First $x$",
-        "#thm:main": "\\begin{satz",
-        "#thm:main/proof": "\\begin{proof",
-        REMARK: "\\begin{rem",
-        LEMMA: "\\begin{lemma*",
-        "#thm:main/proof-2": "\\begin{proof",
-        f"{LEMMA}/proof": "\\begin{solution",
-    }
-
-
-def test_places_are_those_of_the_files_that_were_input(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "one.tex").write_text(
-        "% a comment\n\\begin{comment}\na\n\\end{comment}\n\\section{One}\nText.\n"
-    )
-    text = "\\documentclass{book}\n\\begin{document}\nA\n\\input{sub/one}\n\\section{Two}\nMore.\n\\end{document}"
-    posts, _ = read(tmp_path, text)
-    assert [(post.title, post.place) for post in posts.values()] == [
-        ("paper", Place("paper.tex", 2)),
-        ("paper: One", Place("sub/one.tex", 5)),
-        ("paper: Two", Place("paper.tex", 5)),
-    ]
-
-
 def test_ids_without_labels_stay_when_something_is_inserted(tmp_path: Path) -> None:
     before, _ = read(tmp_path)
     longer = DOCUMENT.replace(

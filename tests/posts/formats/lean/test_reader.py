@@ -8,7 +8,6 @@ import pytest
 
 from mathamr.posts.formats.lean.commands import Declaration, declarations
 from mathamr.posts.formats.lean.source import LeanSource
-from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from tests.folders import write_files
 from tests.posts.reading import read as read_folder
@@ -220,25 +219,6 @@ def test_counterparts_of_types_are_known_across_files(tmp_path: Path) -> None:
         B="@[to_additive AddBlob]\nclass Blob (M : Type*) where\n  one : M\n",
     )
     assert "AddBlob.add_zero" in posts
-
-
-def test_a_post_has_its_place_its_tags_and_its_formula(tmp_path: Path) -> None:
-    posts = posts_of(
-        tmp_path,
-        **{
-            "Area/Sums": "namespace Nat\n/-- See `Nat.two`. -/\n@[simp]\ntheorem one (n : ℕ) : ∑ i ∈ s, f i = n := p\nend Nat\n"
-        },
-    )
-    post = posts["Nat.one"]
-    assert post.place is not None
-    assert (post.place.path, post.place.line) == ("Area/Sums.lean", 4)
-    assert post.id == "Area/Sums.lean#Nat.one"
-    assert post.tags == ("theorem", "simp", "module:Area", "module:Area.Sums", "namespace:Nat")
-    assert [link.label for link in post.links] == ["Nat.two"]
-    assert [formula.latex for formula in post.formulas] == [r"\sum_{i \in s} f(i) = n"]
-    sentences = passage(post).sentences
-    assert [sentence.kind for sentence in sentences] == ["prose", "prose", "code", "prose"]
-    assert dict(passage(post).formula_map) == {"FORMULA_0": f"{post.id}:0"}
 
 
 def test_an_unclosed_comment_is_reported(tmp_path: Path) -> None:

@@ -20,20 +20,6 @@ def notes(folder: Path, **files: str) -> tuple[dict[str, Post], Report]:
     return read_files(folder, **{f"{name}_md": text for name, text in files.items()})
 
 
-def test_a_short_note_is_one_post(tmp_path: Path) -> None:
-    posts, report = notes(
-        tmp_path,
-        sub__limits="---\ntags: [analysis]\ndate: 2024-01-02\n---\n# Limits\n\nLet $x$.\n\n## More\n$y$",
-    )
-    (post,) = posts.values()
-    assert (post.id, post.title, post.kind, post.markup) == ("sub/limits.md", "Limits", "note", "markdown")
-    assert (post.tags, post.date) == (("analysis",), "2024-01-02")
-    assert post.body == "\nLet $x$.\n\n## More\n$y$"
-    assert [(f.id, f.latex) for f in post.formulas] == [("sub/limits.md:0", "x"), ("sub/limits.md:1", "y")]
-    assert not report.skipped
-    assert not report.repaired
-
-
 def test_a_long_note_is_a_post_a_section(tmp_path: Path) -> None:
     text = f"# Book\n\nIntro.\n\n## One\n{LONG}\n### Deep\n{LONG}\n## Two\n{LONG}\n```\n# no heading\n```\n## One\n{LONG}"
     posts, _ = notes(tmp_path, book=text)
@@ -67,14 +53,6 @@ def test_links_between_notes_are_links_of_the_posts(tmp_path: Path) -> None:
     assert report.missing["link to no note"] == 2
 
 
-def test_a_title_comes_from_front_matter_or_heading_or_name(tmp_path: Path) -> None:
-    posts, _ = notes(
-        tmp_path, a="---\ntitle: Front\n---\n# Head\ntext", b="Set\n===\ntext", c="text\n# Later"
-    )
-    assert {name: post.title for name, post in posts.items()} == {"a.md": "Front", "b.md": "Set", "c.md": "c"}
-    assert posts["a.md"].body == "# Head\ntext"
-
-
 def test_slugs_are_as_on_github() -> None:
     assert [slug(text) for text in ("A b", "Über $x$?", "!")] == ["a-b", "über-x", "section"]
 
@@ -91,24 +69,6 @@ def test_no_line_of_a_formula_cuts_a_long_note(tmp_path: Path) -> None:
     ]
     found = [formula.latex for formula in posts["long.md"].formulas if formula.display]
     assert found == ["p\n=\nq", "a\n=\nb", "\\begin{align}\nc\n---\nd\\end{align}", "u\n- v\n== w"]
-
-
-def test_a_later_heading_is_never_the_title(tmp_path: Path) -> None:
-    posts, _ = notes(
-        tmp_path,
-        Zorn="Every chain has a bound.\n\n# Proof\nText.",
-        Hahn="## Statement\nText.\n\n# Proof\nText.",
-        Tags="#topology\n\n# Baire spaces\nText.",
-        Label="(sec)=\n% comment\n# Compactness {#c}\nText.",
-    )
-    assert {name: post.title for name, post in posts.items()} == {
-        "Hahn.md": "Hahn",
-        "Label.md": "Compactness",
-        "Tags.md": "Baire spaces",
-        "Zorn.md": "Zorn",
-    }
-    assert posts["Zorn.md"].place is not None
-    assert (posts["Label.md"].place.line, posts["Label.md"].place.label) == (3, "c")
 
 
 @pytest.mark.parametrize("entry", ["single: Markov; chain", "pair: a; b", "see: x; y"])

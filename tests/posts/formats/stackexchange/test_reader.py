@@ -52,15 +52,6 @@ def test_every_field_of_a_dump_is_read(tmp_path):
     assert not report.skipped + report.repaired
 
 
-def test_formulas_between_all_delimiters_are_found_in_order_with_ids_of_their_own(tmp_path):
-    posts, _ = read(write(tmp_path / "Posts.xml", QUESTION))
-    formulas = posts["7"].formulas
-    assert [formula.id for formula in formulas] == [f"7:{n}" for n in range(5)]
-    assert [formula.latex for formula in formulas][:4] == ["2^n > n", "x<y", "a", "z=1"]
-    assert "p&=q" in formulas[4].latex
-    assert [formula.display for formula in formulas] == [False, False, False, True, True]
-
-
 @pytest.mark.parametrize(
     "tags", ["<limits><real-analysis>", "|limits|real-analysis|", "limits real-analysis"]
 )
