@@ -316,6 +316,19 @@ def test_a_label_leads_to_the_post_it_names_before_those_that_hold_it(catalogue:
     assert catalogue.labelled("thm:b") == ["is"]
 
 
+def test_a_post_that_only_moved_is_not_made_again(catalogue: Catalogue) -> None:
+    with catalogue.transaction():
+        number = catalogue.put(Post("1", "note", "said", place=Place("a.tex", 1)), "a", ())
+        catalogue._db.execute("UPDATE posts SET graph = 1, vectors = 1, lexical = 1")
+        catalogue.put(Post("1", "note", "said", place=Place("b.tex", 7)), "a", ())
+    sql = "SELECT graph, vectors, lexical FROM posts WHERE number = ?"
+    assert catalogue._rows(sql, (number,)) == [(1, 1, 1)]
+    assert catalogue.post("1").place == Place("b.tex", 7)
+    with catalogue.transaction():
+        catalogue.put(Post("1", "note", "said otherwise", place=Place("b.tex", 7)), "a", ())
+    assert catalogue._rows(sql, (number,)) == [(0, 0, 0)]
+
+
 def test_one_document_does_not_redefine_a_command_for_everybody(tmp_path: Path) -> None:
     inside = r"\renewcommand{\int}{\operatorname{int}}"
     own = r"\newcommand{\Hilb}{\mathcal{H}}"
