@@ -59,7 +59,7 @@ def test_answers_that_nobody_waits_for_are_not_made_to_their_end(monkeypatch: py
 
 
 def test_a_dying_worker_costs_only_its_own_request() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=2, allowance=WorkLimits(60)) as pool:
         answers = dict(pool.map([1, "die", 2, 3, "print", 4]))
     lost = answers.pop("die")
     assert isinstance(lost, Lost)
