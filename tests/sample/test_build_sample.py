@@ -203,9 +203,3 @@ def test_visual_ids_of_other_formulas_stay_when_one_is_added(builder: ModuleType
     before = builder.number_visually(["a+b", "c"])
     after = builder.number_visually(["0", "a+b", "c", "z"])
     assert {key: after[key] for key in before} == before
-
-
-def test_the_documentation_states_the_sizes_that_the_builder_prints(builder: ModuleType) -> None:
-    sizes = builder.sizes(builder.compile_sample(ROOT / "sample" / "areas"))
-    documented = (ROOT / "docs" / "sample.md").read_text(encoding="utf-8")
-    assert [line for line in sizes.splitlines() if f"    {line}\n" not in documented] == []

@@ -184,6 +184,29 @@ def test_the_rows_of_every_entry_are_remembered_until_its_vectors_are_lost(catal
     assert catalogue.visuals_made_of([x, y]) == {}
 
 
+def test_a_visual_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"), note("b", "$x$"))
+    settle(catalogue)
+    count = "SELECT count(*) FROM visuals"
+    for name, left in (("a", 1), ("b", 0)):
+        with catalogue.transaction():
+            catalogue.delete(name)
+        assert catalogue._value(count) == 1
+        settle(catalogue)
+        assert catalogue._value(count) == left
+    put(catalogue, note("c", "$x$"))
+    assert catalogue.count_stale_visuals("vectors") == 1
+
+
+def test_what_a_system_does_not_need_nothing_waits_for(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"))
+    with catalogue.transaction():
+        catalogue.skip("graph")
+        catalogue.skip_visuals("vectors")
+    assert catalogue.count_pending("graph") == catalogue.count_stale_visuals("vectors") == 0
+    assert catalogue.count_pending("vectors") == catalogue.count_stale_visuals("lexical") == 1
+
+
 def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "one"))
     (pending,) = catalogue.pending("graph")

@@ -96,43 +96,59 @@ def test_pieces_of_a_text_have_their_places() -> None:
     assert [piece["kind"] for piece in shown] == ["text", "formula", "text", "formula", "text"]
 
 
-def test_references_lead_to_posts_around_their_words() -> None:
-    body = r"By \hyperref[t]{the \emph{good} $x$}, \cref{lem:a,t}, \ref{t} and \ref{none}; \href{https://a.org}{b}."
-    html = body_html(
-        Post("p", "proof", body, markup="latex"),
-        1000,
-        (),
+REFERENCES: list[tuple[Markup, str, dict[str, Reference], list[tuple[str, str]], list[str]]] = [
+    (
+        "latex",
+        r"By \hyperref[t]{the \emph{good} $x$}, \cref{lem:a,t}, \ref{t} and \ref{none}; \href{https://a.org}{b}.",
         {"#t": Reference("a b#t"), "#lem:a": Reference("l")},
-    )
-    assert '<a href="?post=a%20b%23t" class="reference">the good <span class="formula"' in html
-    assert '<a href="?post=l" class="reference">lemma</a>' in html
-    assert '<a href="?post=a%20b%23t" class="reference">t</a> and none;' in html
-    assert html.count("<a ") == html.count("</a>") == 4
-
-
-def test_links_of_notes_lead_to_posts_around_their_words_and_others_stay_words() -> None:
-    body = (
+        [("l", "lemma"), ("a%20b%23t", "t")],
+        ['<a href="?post=a%20b%23t" class="reference">the good <span class="formula"', "and none;"],
+    ),
+    (
+        "latex",
+        "By \\Cref{t}, that is \\nameref{t}, and \\cref{u} or Theorem \\ref{t}.",
+        {"#t": Reference("x#t", "Theorem", "Remainders"), "#u": Reference("x#u", "Lemma")},
+        [("x%23t", "Theorem (Remainders)"), ("x%23t", "Remainders"), ("x%23u", "lemma"), ("x%23t", "t")],
+        ["or Theorem"],
+    ),
+    (
+        "latex",
+        "By \\Cref{t}, \\cref{t}, Theorem~\\ref{t} (\\nameref{t}) and \\eqref{e}.",
+        {"#t": Reference("t", "Theorem", "Euler", number="2.1", words="Theorem 2.1"),
+         "#e": Reference("t", "Theorem", number="3", words="(3)")},
+        [("t", each) for each in ("Theorem 2.1 (Euler)", "theorem 2.1 (Euler)", "2.1", "Euler", "(3)")],
+        [],
+    ),
+    (
+        "markdown",
         "See [[Limits#Definition|the *definition*]], [[gone]], [here](b.md), {prf:ref}`thm-a`, [part](#two)"
-        " and [@zorn; @nobody, p. 3]; [out](https://a.org)."
-    )
-    known = {
-        "#Limits#Definition": Reference("limits.md#d"),
-        "#b.md": Reference("b.md"),
-        "#thm-a": Reference("t"),
-        "##two": Reference("p#two"),
-        "#zorn": Reference("z"),
-    }
-    html = body_html(Post("p", "note", body, markup="markdown"), 1000, (), known)
-    for shown in (
-        '<a href="?post=limits.md%23d" class="reference">the *definition*</a>, gone',
-        '<a href="?post=b.md" class="reference">here</a>',
-        '<a href="?post=t" class="reference">thm-a</a>',
-        '<a href="?post=p%23two" class="reference">part</a>',
-        '<a href="?post=z" class="reference">zorn</a>',
-    ):
-        assert shown in html, shown
+        " and [@zorn; @nobody, p. 3]; [out](https://a.org).",
+        {"#Limits#Definition": Reference("limits.md#d"), "#b.md": Reference("b.md"), "#thm-a": Reference("t"),
+         "##two": Reference("p#two"), "#zorn": Reference("z")},
+        [("limits.md%23d", "the *definition*"), ("b.md", "here"), ("t", "thm-a"), ("p%23two", "part"), ("z", "zorn")],
+        [", gone,"],
+    ),
+    (
+        "markdown",
+        "See {ref}`intro` and {prf:ref}`gone`.",
+        {"#intro": Reference("i", title="Introduction")},
+        [("i", "Introduction")],
+        ["and gone."],
+    ),
+]  # fmt: skip
+"""Text, what its references mean, the posts and words of the links it gets, and what stays words."""
+
+
+@pytest.mark.parametrize(("markup", "body", "known", "links", "words"), REFERENCES)
+def test_references_lead_to_posts_around_their_words_and_others_stay_words(
+    markup: Markup, body: str, known: dict[str, Reference], links: list[tuple[str, str]], words: list[str]
+) -> None:
+    html = body_html(Post("p", "proof", body, markup=markup), 1000, (), known)
+    found = re.findall('<a href="\\?post=([^"]*)" class="reference">([^<]*)</a>', html)
+    assert found == links
+    assert [each for each in words if each not in html] == []
     assert "nobody" not in html
-    assert html.count("<a ") == html.count("</a>") == 6
+    assert html.count("<a ") == html.count("</a>") == html.count('class="reference"')
 
 
 def test_a_call_out_has_its_title_and_what_follows_it_is_outside() -> None:
@@ -160,27 +176,6 @@ def test_an_author_cannot_forge_the_place_of_a_formula(mark: str) -> None:
     written = body_html(post, 1 << 20)
     assert written.count("data-formula") == 1
     assert written.index("data-formula") > written.index("<p>Let ")
-
-
-def test_a_reference_is_called_by_the_name_of_its_target() -> None:
-    named = {"#t": Reference("x#t", "Theorem", "Chinese remainder theorem"), "#u": Reference("x#u", "Lemma")}
-    body = "By \\Cref{t}, that is \\nameref{t}, and \\cref{u} or Theorem \\ref{t}."
-    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), named)
-    assert ">Theorem (Chinese remainder theorem)</a>" in html
-    assert ">Chinese remainder theorem</a>" in html
-    assert ">lemma</a> or" in html
-    assert ">t</a>." in html
-
-
-def test_references_show_the_numbers_of_their_targets() -> None:
-    named = {
-        "#t": Reference("x#t", "Theorem", "Euler", number="2.1", words="Theorem 2.1"),
-        "#e": Reference("x#t", "Theorem", number="3", words="(3)"),
-    }
-    body = "By \\Cref{t}, \\cref{t}, Theorem~\\ref{t} (\\nameref{t}) and \\eqref{e}."
-    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), named)
-    words = re.findall('class="reference">([^<]*)</a>', html)
-    assert words == ["Theorem 2.1 (Euler)", "theorem 2.1 (Euler)", "2.1", "Euler", "(3)"]
 
 
 @pytest.mark.parametrize(
@@ -227,14 +222,6 @@ def test_a_commutative_diagram_is_drawn_without_its_options() -> None:
     assert "hook" not in shown
     assert "merror" not in shown
     assert all(f"<mi>{letter}</mi>" in shown for letter in "ABCfg")
-
-
-def test_a_role_without_words_is_called_by_its_target_or_its_label() -> None:
-    body = "See {ref}`intro` and {prf:ref}`gone`."
-    html = body_html(
-        Post("p", "note", body, markup="markdown"), 1000, (), {"#intro": Reference("i", title="Introduction")}
-    )
-    assert html == '<p>See <a href="?post=i" class="reference">Introduction</a> and gone.</p>'
 
 
 def test_a_wildcard_of_a_query_is_drawn_as_one_symbol() -> None:

@@ -46,18 +46,6 @@ def test_answers_of_one_question_are_folded_under_the_best_hit(page: Page, site:
     expect(page.locator(".other.open")).to_be_visible()  # the address of a folded hit unfolds it
 
 
-def test_a_long_question_leaves_room_for_its_results_until_it_is_changed(page: Page, site: Site) -> None:
-    page.goto(site.url)
-    box = page.locator("#question")
-    box.fill("The sum $x$ of a circle is bounded by a geometric one. " * 40)
-    high = box.bounding_box()["height"]
-    box.press("Enter")
-    expect(page.locator(".hit").first).to_be_in_viewport()
-    assert box.bounding_box()["height"] < high / 1.5
-    box.press("x")
-    assert box.bounding_box()["height"] == high
-
-
 def test_the_pages_of_results_hold_every_post_once(page: Page, site: Site) -> None:
     seen: list[str] = []
     ask(page, site, "exercise about sums", "&strategy=lexical")

@@ -54,15 +54,6 @@ def test_words_in_a_search_for_formulas_lead_to_answers(page: Page, site: Site) 
     assert "task=formulas" not in page.url
 
 
-def test_a_question_that_is_too_long_is_told_by_how_much(page: Page, site: Site) -> None:
-    page.goto(site.url)
-    page.locator("#question").fill("a circle " * 600)
-    page.locator("#question").press("Enter")
-    messages = page.locator("#messages")
-    expect(messages).to_contain_text("The query has 5,399 characters; at most 5,000 are searched")
-    expect(messages.get_by_role("button")).to_have_count(0)
-
-
 def test_what_was_mended_in_a_formula_is_said_above_the_results(page: Page, site: Site) -> None:
     ask(page, site, "circle $\\frac{1}{2} \\right)$")
     expect(page.locator("#messages .note")).to_contain_text("\\right without its opening")

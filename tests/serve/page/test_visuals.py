@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -65,19 +64,6 @@ def test_all_text_has_enough_contrast(browser: Any, site: Site, theme: str) -> N
     page.locator(".square.best").first.hover()
     assert page.evaluate(CONTRASTS) == []
     visit.context.close()
-
-
-def test_filters_stand_in_one_row_and_under_each_other_when_all_are_wanted(page: Page, site: Site) -> None:
-    page.set_viewport_size({"width": 660, "height": 860})
-    page.goto(f"{site.url}?q=circle")
-    page.get_by_role("button", name=re.compile("^exercises")).wait_for()
-    rows = """() => Object.values(Object.groupBy(document.querySelectorAll(".filters .chip"),
-      (chip) => chip.getBoundingClientRect().top)).map(([first]) => first.getBoundingClientRect().left)"""
-    assert len(page.evaluate(rows)) == 1
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    page.get_by_role("button", name="More filters…").click()
-    assert len(page.evaluate(rows)) > 2
-    assert len(set(page.evaluate(rows))) == 1
 
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Any, site: Site) -> None:
