@@ -12,23 +12,32 @@ from mathamr.formulas.parse import FormulaError, parse
 
 _LIMITED = """
 import resource, sys
+from mathamr.core.errors import MathAMRError
+from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.mathml.writing import sanitised
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.core.errors import MathAMRError
 
-resource.setrlimit(resource.RLIMIT_CPU, (6, 6))
-resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))
+def read(latex):
+    formula = parse(latex, reading="mathematician")
+    assert len(formula.slt) <= 300 + len(latex)  # no more symbols than were typed, but for those of macros
+    formula.presentation_mathml()
+
+def draw(latex):
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    assert len(display_mathml(latex)) < 31_000_000
+
+resource.setrlimit(resource.RLIMIT_CPU, (12, 12))
+resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 2 << 30))
 bomb, latex = sys.stdin.read(), sys.argv[1] == "latex"
-readers = [lambda text: parse(text, reading="mathematician").presentation_mathml()] if latex else [slt_from_mathml, opt_from_mathml, sanitised]
-for reader in readers:
+for reader in [read, draw] if latex else [slt_from_mathml, opt_from_mathml, sanitised]:
     try:
         reader(bomb)
         print("read")
     except (FormulaError if latex else MathAMRError) as error:
         print(type(error).__name__)
 """
-"""Reads one bomb with the processor and the memory that a careless reader would use up."""
+"""Reads and draws one bomb with the processor and the memory that a careless reader would use up."""
 
 
 def _outcomes(kind: str, bomb: str) -> list[str]:
@@ -53,13 +62,37 @@ BOMBS = {
         rf"\def\{a}{{\{b}\{b}}}" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
     )
     + r"\def\i{\frac{x}{y}\frac{x}{y}\frac{x}{y}}\a\a\a",
+    "braces": "{" * 100_000,
+    "closing braces": "}" * 20_000,
+    "parentheses": "(" * 20_000 + ")" * 20_000,
+    "fractions": r"\frac{" * 16_000,
+    "scripts": "x^{" * 33_000,
+    "roots": r"\sqrt" * 20_000,
+    "left": r"\left(" * 16_000,
+    "matrices": r"\begin{matrix}" * 7_000,
+    "digits": "1" * 100_000,
+    "words": r"\mathrm{" + "x" * 99_000 + "}",
+    "sum": "x+" * 10_000 + "x",
+    "bars": "|x" * 500,
+    "angles": "<a|" * 500,
+    "text": r"\text{$" * 14_000,
+    "primes": "x" + "'" * 90_000,
+    # what is drawn could be far longer than what is read
+    "short lines to be filled up": "&" * 49_000 + r"\\" * 25_000,
+    "rules over many cells": r"\begin{array}{c}" + r"\hline" * 8_000 + "&" * 40_000 + r"\end{array}",
+    "parts of rules": r"\begin{array}{c}" + r"\cline{1-2}" * 6_000 + "&" * 30_000 + r"\end{array}",
+    "delimiters within each other": r"\left(" * 490 + "x" * 90_000 + r"\right)" * 490,
+    "scripts of parentheses": "(" * 450 + "x" + ")^2" * 450,
+    "groups with scripts": "{" * 490 + "x" + "}^2" * 490,
+    "columns times columns": r"\begin{array}{" + "*{999}{" * 3 + "c" + "}" * 3 + "}a" + r"\end{array}",
+    "colours": r"\color{red}" * 8_000 + "x",
 }
 
 
 @pytest.mark.parametrize("latex", BOMBS.values(), ids=BOMBS.keys())
 @pytest.mark.slow
-def test_bombs_of_latex_end_in_a_formula_error_or_a_tree(latex: str) -> None:
-    assert _outcomes("latex", latex)[0] in ("read", "FormulaError")
+def test_bombs_of_latex_end_in_a_formula_error_or_a_tree_and_a_drawing(latex: str) -> None:
+    assert set(_outcomes("latex", latex)) <= {"read", "FormulaError"}
 
 
 _DOUBLING = "".join(

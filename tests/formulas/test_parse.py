@@ -101,35 +101,6 @@ def test_an_error_is_a_parse_error_with_offset_and_caret() -> None:
     assert str(caught.value).splitlines()[-1] == " " * 14 + "^"
 
 
-BOMBS = {
-    "braces": "{" * 100_000,
-    "closing braces": "}" * 20_000,
-    "parentheses": "(" * 20_000 + ")" * 20_000,
-    "fractions": r"\frac{" * 16_000,
-    "scripts": "x^{" * 33_000,
-    "roots": r"\sqrt" * 20_000,
-    "left": r"\left(" * 16_000,
-    "matrices": r"\begin{matrix}" * 7_000,
-    "digits": "1" * 100_000,
-    "words": r"\mathrm{" + "x" * 99_000 + "}",
-    "sum": "x+" * 10_000 + "x",
-    "bars": "|x" * 500,
-    "angles": "<a|" * 500,
-    "text": r"\text{$" * 14_000,
-    "primes": "x" + "'" * 90_000,
-}
-
-
-@pytest.mark.parametrize("latex", BOMBS.values(), ids=BOMBS.keys())
-@pytest.mark.slow
-def test_large_and_deep_input_ends_in_a_tree_or_an_error(latex: str) -> None:
-    try:
-        formula = parse(latex)
-    except FormulaError:
-        return
-    assert len(formula.slt) <= len(latex)
-
-
 @pytest.mark.parametrize(
     "latex",
     [
