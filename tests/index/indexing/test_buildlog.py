@@ -38,3 +38,15 @@ def test_the_part_of_a_build_never_falls_and_ends_with_the_last_stage(
             progress.done = done
     assert Shown.seen == pytest.approx([0.15, 0.3, 0.34, (0.34 + 0.96) / 2, 0.96, 1.0])
     assert set(log.seconds) == {"read", "lexical", "vectors", "optimize"}
+
+
+def test_words_last_until_the_end_of_the_vectors_that_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buildlog, "Progress", Shown)
+    monkeypatch.setattr(Shown, "seen", [])
+    log = BuildLog(show=True)
+    log.leave_out("vectors")
+    for name, done in (("lexical", 4), ("lexical", 8), ("optimize", 8)):
+        with log.stage(name, total=8) as progress:
+            assert progress is not None
+            progress.done = done
+    assert Shown.seen == pytest.approx([(0.3 + 0.96) / 2, 0.96, 1.0])

@@ -26,6 +26,13 @@ class BuildLog:
     show: bool = False
     _done: float = field(default=0.0, repr=False)
     """The part of the whole build before the next stage."""
+    _spans: dict[str, tuple[float, float]] = field(default_factory=lambda: dict(_SPANS), repr=False)
+
+    def leave_out(self, name: str) -> None:
+        """Give the part of a stage that will not be run to the one before it."""
+        first, last = self._spans.pop(name, (0.0, 0.0))
+        before = {each: begin for each, (begin, end) in self._spans.items() if end == first}
+        self._spans |= {each: (begin, last) for each, begin in before.items()}
 
     @contextmanager
     def stage(
@@ -38,7 +45,7 @@ class BuildLog:
     ) -> Iterator[Progress | None]:
         """Time a stage and show its progress as that of the whole build; `of` is its place among several of its kind."""
         started = time.perf_counter()
-        first, last = _SPANS.get(name, (self._done, self._done))
+        first, last = self._spans.get(name, (self._done, self._done))
         width, (place, count) = last - first, of
         begin = max(self._done, first + width * place / count)
         end = max(begin, first + width * (place + 1) / count)

@@ -109,6 +109,8 @@ class IndexStages:
         log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
+        if not catalogue.count_pending("vectors"):
+            log.leave_out("vectors")
         if not catalogue.has_words:
             self.make_lexical(pool, log)
         take_over(archive)
