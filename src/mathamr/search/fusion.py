@@ -7,7 +7,7 @@ normalise them query by query.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import chain
 from typing import Protocol, overload
@@ -181,8 +181,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def rescored(self, number: int, hits: Sequence[tuple[str, float]]) -> JoinedRankings:
         """Return the same rankings with new scores for some results of one of them, in the old order."""
         own, given = self._rankings[number], ScoredColumns.of(hits)
-        places = self._standing(number)[self.names.find(given.ids)]
-        scores = own.scores.copy()
+        places, scores = own.find(given.ids), own.scores.copy()
         scores[places[places >= 0]] = given.scores[places >= 0]
         changed = [*self._rankings]
         changed[number] = own.with_scores(scores)
@@ -190,28 +189,13 @@ class JoinedRankings(Sequence[ScoredColumns]):
         found._normalised = {key: own for key, own in self._normalised.items() if key[0] != number}
         return found
 
-    def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
+    def scores_of(self, ids: Sequence[str]) -> list[dict[str, float]]:
         """Return for each ranking, its scores of some of the ids."""
-        names = list(ids)
-        chosen = self.names.find(names)
-        found = []
-        for number, own in enumerate(self._rankings):
-            places = self._standing(number)[chosen]
-            scores = own.scores[places].tolist() if len(own) else []
-            found.append(
-                {
-                    each: score
-                    for each, place, score in zip(names, places.tolist(), scores, strict=False)
-                    if place >= 0
-                }
-            )
-        return found
-
-    def _standing(self, number: int) -> IntArray:
-        """Return the position of every row in one ranking, or -1."""
-        standing = np.full(len(self.names), -1)
-        standing[self.places[number]] = np.arange(len(self.places[number]))
-        return standing
+        listed = ((own.find(ids).tolist(), own.scores.tolist()) for own in self._rankings)
+        return [
+            {each: scores[place] for each, place in zip(ids, places, strict=True) if place >= 0}
+            for places, scores in listed
+        ]
 
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
