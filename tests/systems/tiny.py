@@ -50,9 +50,8 @@ class _Tiny(System):
 
     kind: ClassVar[str]
 
-    @property
-    def name(self) -> str:
-        return f"{self.kind}-0"
+    def __init__(self) -> None:
+        self.name = f"{self.kind}-0"
 
     @property
     def fingerprint(self) -> str:

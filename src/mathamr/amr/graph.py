@@ -6,11 +6,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 from mathamr.amr import notation
-from mathamr.amr.notation import Triple
+from mathamr.amr.notation import AmrFields, Triple
 from mathamr.core.errors import MathAMRError, ParseError
 
 # What Penman's lexer takes as one bare symbol; ``#`` would open a comment and the last seven characters end a
@@ -74,7 +74,7 @@ def unquoted(constant: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Amr:
+class Amr(AmrFields):
     """The meaning of one sentence, or of several joined under `multi-sentence`.
 
     `instances` are (variable, concept) in the order in which Penman writes them, `edges` are
@@ -90,14 +90,6 @@ class Amr:
     >>> Amr("b", (("r", "run-01"), ("b", "boy")), edges=(("b", ":ARG0-of", "r"),)).edges
     (('r', ':ARG0', 'b'),)
     """
-
-    top: str
-    instances: tuple[tuple[str, str], ...]
-    edges: tuple[Triple, ...] = ()
-    attributes: tuple[Triple, ...] = ()
-    tokens: tuple[str, ...] = ()
-    alignments: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    metadata: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         settle = object.__setattr__
@@ -180,7 +172,7 @@ class Amr:
         """Return the graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
         parts = notation.read(text, source)
         try:
-            return cls(*parts)
+            return cls(**{each.name: getattr(parts, each.name) for each in fields(parts)})
         except InvalidAmrError as error:
             raise ParseError(str(error), text, max(0, text.find("(")), source) from error
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, NamedTuple
 
 from mathamr.core.errors import ParseError
-
-if TYPE_CHECKING:
-    from mathamr.amr.graph import Amr
 
 _INDENT, _MAX_COLUMN = 4, 200  # deeper levels share a column, or a long chain would be mostly blanks
 _FORWARD_COST, _INVERSE_COST = 2, 3  # an inverse role is written only where it makes the text much flatter
@@ -34,19 +31,20 @@ Triple = tuple[str, str, str]
 Branches = dict[str, list[tuple[str, str, bool]]]
 
 
-class Fields(NamedTuple):
-    """The result of `read`: the fields of an `Amr` as they stand in the text."""
+@dataclass(frozen=True, slots=True)
+class AmrFields:
+    """What Penman text says of a graph, as it stands there; `Amr` checks it."""
 
     top: str
     instances: tuple[tuple[str, str], ...]
-    edges: tuple[Triple, ...]
-    attributes: tuple[Triple, ...]
-    tokens: tuple[str, ...]
-    alignments: tuple[tuple[str, tuple[int, ...]], ...]
-    metadata: tuple[tuple[str, str], ...]
+    edges: tuple[Triple, ...] = ()
+    attributes: tuple[Triple, ...] = ()
+    tokens: tuple[str, ...] = ()
+    alignments: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    metadata: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
 
-def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
+def write(amr: AmrFields, *, one_line: bool, alignments: bool, metadata: bool) -> str:
     """Return Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
@@ -92,7 +90,7 @@ def write_branches(
     return "".join(parts)
 
 
-def layout(amr: Amr) -> Branches:
+def layout(amr: AmrFields) -> Branches:
     """For every node its written edges: (role, other end, whether that end is defined there).
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
@@ -149,7 +147,7 @@ def _spanned(
     return ends, {number: variable for variable, number in defining.items()}
 
 
-def depth(amr: Amr) -> int:
+def depth(amr: AmrFields) -> int:
     """Return the nesting depth of the text's parentheses."""
     children, deepest = layout(amr), 0
     waiting = [(amr.top, 1)]
@@ -168,7 +166,7 @@ def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
     return groups
 
 
-def _metadata_lines(amr: Amr) -> list[str]:
+def _metadata_lines(amr: AmrFields) -> list[str]:
     values = dict(amr.metadata)
     if amr.tokens:
         # The number of tokens must not change, or the alignments would point to other tokens.
@@ -180,7 +178,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
 
-def read(text: str, source: str = "") -> Fields:
+def read(text: str, source: str = "") -> AmrFields:
     """Parse the fields of the graph in `text`; a `ParseError` shows the place of a mistake."""
     start = _graph_start(text)
     reading = _Reading(text, source, start)
@@ -268,7 +266,7 @@ class _Reading:
             numbers = map(int, re.findall("[0-9]+", marker))
             self.numbers.setdefault(variable, set()).update(numbers)
 
-    def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Fields:
+    def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> AmrFields:
         """Return the fields read so far; raises if a node has no concept."""
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
@@ -276,7 +274,7 @@ class _Reading:
                 raise ParseError(
                     f"not an AMR: node {variable!r} has no concept", self.text, offset, self.source
                 )
-        return Fields(
+        return AmrFields(
             self.top,
             tuple(self.instances),
             tuple(triple for triple in self.triples if triple[2] in variables),
@@ -326,7 +324,7 @@ def _metadata(comments: str) -> dict[str, str]:
         if whole:
             values[whole[1]] = whole[2].strip()
             continue
-        for field in re.split(r"(?<!\S)::(?=\S)", line)[1:]:
-            key, _, value = field.partition(" ")
+        for entry in re.split(r"(?<!\S)::(?=\S)", line)[1:]:
+            key, _, value = entry.partition(" ")
             values[key] = value.strip()
     return values

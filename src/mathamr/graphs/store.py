@@ -175,11 +175,6 @@ class GraphStore(Database):
             raise MathAMRError(f"post {post_id!r} {what} in {self.folder} (configuration {configuration})")
         return GraphTensor.from_bytes(row[0])
 
-    def has_tensor(self, configuration: str, post_id: str) -> bool:
-        """Return True if a post has a tensor of that configuration."""
-        sql = "SELECT 1 FROM tensors JOIN posts ON post = number WHERE configuration = ? AND id = ?"
-        return self._db.execute(sql, (configuration, post_id)).fetchone() is not None
-
     def tensors(self, configuration: str) -> Iterator[GraphTensor]:
         """Yield every tensor of a configuration, in a stable order."""
         rows = self._db.execute(

@@ -5,19 +5,11 @@ Nothing here imports torch, so that a model can be read with numpy alone.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.modelfolder import WEIGHTS, ModelFolder, write_model_folder
-from mathamr.core.tensorfile import halved, read_tensors, tensor_bytes, use_weights
+from mathamr.core.modelfolder import WEIGHTS, ModelFolder
 from mathamr.graphs.formulashard import FormulaLabels
-
-if TYPE_CHECKING:
-    from torch import nn
 
 LABELS = "labels.txt"
 
@@ -31,25 +23,3 @@ def read_formula_folder(path: Path, system: str) -> tuple[ModelFolder, FormulaLa
         raise MathAMRError(f"{path} holds a model of the system {found!r}, not {system!r}")
     folder.file(WEIGHTS)
     return folder, FormulaLabels.load(folder.file(LABELS))
-
-
-def read_network(folder: ModelFolder, network: nn.Module) -> None:
-    """Load the weights of a folder into a network of the same shape."""
-    use_weights(network, read_tensors(folder.path / WEIGHTS), folder.path / WEIGHTS)
-
-
-def formula_fingerprint(config: Mapping[str, Any], network: nn.Module, labels: FormulaLabels) -> str:
-    """Identify exactly this model: models with equal fingerprints give equal vectors."""
-    more = {name: value for name, value in config.items() if name not in ("system", "name", "model")}
-    content = hashlib.sha256(tensor_bytes(halved(network.state_dict())))
-    content.update("\n".join(labels.labels).encode())
-    content.update(json.dumps([config["system"], config["model"], more], sort_keys=True).encode())
-    return content.hexdigest()[:16]
-
-
-def save_formula_model(
-    path: Path, config: Mapping[str, Any], network: nn.Module, labels: FormulaLabels, about: Mapping[str, Any]
-) -> None:
-    """Write the folder."""
-    files = {WEIGHTS: tensor_bytes(halved(network.state_dict())), LABELS: labels.to_text().encode()}
-    write_model_folder(path, config, files, about)

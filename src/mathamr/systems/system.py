@@ -80,13 +80,10 @@ class System(Protocol):
     needs: ClassVar[frozenset[Need]]
     rankings: ClassVar[Rankings]
     """The rankings, which are known before any weights are loaded."""
+    name: str
+    """The name of the model."""
     encodes_on_processor: ClassVar[bool] = False
     """True if ONNX Runtime gives the vectors that a GPU gives, up to rounding."""
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        ...
 
     @property
     def fingerprint(self) -> str:

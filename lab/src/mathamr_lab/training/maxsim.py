@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from mathamr.core.arrays import AnyArray
-from mathamr.systems.layers.segments import segment_sums
 
 LIMIT = 1 << 25
 """The number of similarities in memory at a time."""
@@ -26,7 +25,6 @@ class VectorRows:
     """
 
     counts: tuple[int, ...]
-    owners: Tensor
     shares: Tensor
     starts: Tensor
     padded: Tensor
@@ -40,10 +38,9 @@ class VectorRows:
         begins = np.cumsum(numbers) - numbers
         real = np.arange(width) < numbers[:, None]
         padded = np.where(real, begins[:, None] + np.arange(width), 0)
-        owners = np.repeat(np.arange(len(numbers)), numbers)
         shares = np.repeat((1 / np.maximum(numbers, 1)).astype(np.float32), numbers)
         starts = np.append(0, np.cumsum(numbers))
-        arrays = (owners, shares, starts, padded, real)
+        arrays = (shares, starts, padded, real)
         return cls(tuple(numbers.tolist()), *(there(array, device) for array in arrays))
 
 
@@ -71,7 +68,8 @@ def maxsim(
     rows = max(1, limit // max(1, count * width, len(documents)))
     best = [_best(part, documents, document_rows) for part in torch.split(queries, rows)]
     matches = torch.cat(best) if best else queries.new_zeros(0, count)
-    return segment_sums(matches * query_rows.shares[:, None], query_rows.starts, query_rows.owners)
+    shared = matches * query_rows.shares[:, None]
+    return torch.segment_reduce(shared, "sum", offsets=query_rows.starts, initial=0)
 
 
 def _best(queries: Tensor, documents: Tensor, rows: VectorRows) -> Tensor:

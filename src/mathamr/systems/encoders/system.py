@@ -80,12 +80,8 @@ class SentenceTransformersSystem(System):
 
     def __init__(self, encoder: Encoder, source: EncoderSource) -> None:
         self.encoder, self.source = encoder, source
+        self.name = str(source)
         self._fingerprint = f"{self.kind}-{source.fingerprint()}"
-
-    @property
-    def name(self) -> str:
-        """The name by which `--model` finds the encoder again."""
-        return str(self.source)
 
     @property
     def fingerprint(self) -> str:

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
-from mathamr.core.device import chosen_device
-from mathamr.core.unfilled import unfilled
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import (
-    formula_fingerprint,
-    read_formula_folder,
-    read_network,
-    save_formula_model,
-)
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulasystem import FormulaSystem
 from mathamr.systems.layers.stack import packed
 from mathamr.systems.nodematch import TreeMatch, View, most_similar
 from mathamr.systems.ranking import (
@@ -38,9 +30,8 @@ from mathamr.systems.ranking import (
     Ranking,
     Rankings,
     Rerank,
-    Task,
 )
-from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 LAYOUT, OPERATORS = "layout", "operators"
@@ -88,11 +79,10 @@ _ALIGNED = Component("aligned", Aligned(), 0.1)
 """The weight of each part, with scores as shares of the best; chosen by cross-validation over topics (lab/notes/ranking.md)."""
 
 
-class FormulaGraphSystem(System):
+class FormulaGraphSystem(FormulaSystem[FormulaGraphNetwork]):
     """Represents visual classes by the vectors of the nodes of both their trees; posts have no vectors."""
 
     kind: ClassVar[str] = "formula-graph"
-    tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"trees"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
@@ -118,29 +108,6 @@ class FormulaGraphSystem(System):
             "lexical": Lexical(),
         }
     }
-
-    def __init__(
-        self,
-        network: FormulaGraphNetwork,
-        labels: FormulaLabels,
-        *,
-        name: str = "formula-graph",
-        about: dict[str, Any] | None = None,
-        device: torch.device | None = None,
-    ) -> None:
-        self.network, self.labels, self.about = network, labels, about or {}
-        self._name = name
-        self._device = device or next(network.parameters()).device
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self._name
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the weights and labels."""
-        return formula_fingerprint(self._config, self.network, self.labels)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -199,23 +166,7 @@ class FormulaGraphSystem(System):
             matches.append(TreeMatch(view, score, most_similar(similar)))
         return matches
 
-    @property
-    def _config(self) -> dict[str, Any]:
-        return {"system": self.kind, "name": self._name, "model": self.network.configuration.to_json()}
-
-    def save(self, folder: Path) -> None:
-        """Write the model folder."""
-        save_formula_model(folder, self._config, self.network, self.labels, self.about)
-
-    @classmethod
-    def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Load the system from a folder."""
-        read, labels = read_formula_folder(folder, cls.kind)
-        with read.parsing():
-            name, model = str(read.config["name"]), dict(read.config["model"])
-        with unfilled():
-            network = FormulaGraphNetwork(FormulaGraphConfiguration.from_json(model), labels)
-        read_network(read, network)
-        place = chosen_device(device)
-        about = read.about("system", "name", "model")
-        return cls(network.to(place), labels, name=name, about=about, device=place)
+    @staticmethod
+    def made_network(model: dict[str, Any], labels: FormulaLabels) -> FormulaGraphNetwork:
+        """Return a network of the shape that a configuration describes."""
+        return FormulaGraphNetwork(FormulaGraphConfiguration.from_json(model), labels)

@@ -76,14 +76,9 @@ class MarfSystem(System):
     }
 
     def __init__(self, model: MarfModel, device: str = "auto") -> None:
-        self.model, self.device = model, chosen_device(device)
+        self.model, self.name, self.device = model, model.name, chosen_device(device)
         model.network.to(self.device).eval()
         self._components = model.components.to(self.device)
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self.model.name
 
     @property
     def fingerprint(self) -> str:

@@ -69,17 +69,12 @@ class MathAMRSystem(System):
         name: str = "mathamr",
         about: Mapping[str, Any] | None = None,
     ) -> None:
-        self.configuration, self._changes, self._name = configuration, changes, name
+        self.configuration, self._changes, self.name = configuration, changes, name
         self._base_fingerprint, self._about = base.fingerprint, dict(about or {})
         if not configuration.projected:
             base.model.head, base.size = None, base.model.configuration.size
         merge(base.model, restored(changes))
         self.encoder = SentenceEncoder(base, configuration.length)
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self._name
 
     @property
     def fingerprint(self) -> str:

@@ -111,12 +111,7 @@ class MathAMRPlusSystem(System):
     }
 
     def __init__(self, encoder: PostEncoder) -> None:
-        self.encoder = encoder
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self.encoder.name
+        self.encoder, self.name = encoder, encoder.name
 
     @property
     def fingerprint(self) -> str:

@@ -7,31 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, tee
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch.nn import functional
 
 from mathamr.core.arrays import FloatArray
-from mathamr.core.device import chosen_device
-from mathamr.core.unfilled import unfilled
+from mathamr.core.modelfolder import ModelFolder
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import (
-    formula_fingerprint,
-    read_formula_folder,
-    read_network,
-    save_formula_model,
-)
+from mathamr.systems.formulasystem import FormulaSystem
 from mathamr.systems.nodematch import TreeMatch, most_similar
-from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank, Task
+from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, distinct_labels, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
-from mathamr.systems.system import Encoded, Item, Need, System, VisualFormula
+from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 STRUCTURE, CONTEXT = "structure", "context"
@@ -61,11 +55,10 @@ def _with_context(share: float, pool: int, *weights: tuple[QueryKind, float]) ->
     )
 
 
-class SsembSystem(System):
+class SsembSystem(FormulaSystem[StructEmb]):
     """Represents visual classes by the vectors of their operator graphs, and formulas in posts by those of the text around them."""
 
     kind: ClassVar[str] = "ssemb"
-    tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
     needs: ClassVar[frozenset[Need]] = frozenset({"trees", "wording"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
@@ -86,14 +79,11 @@ class SsembSystem(System):
         labels: FormulaLabels,
         *,
         reader: str = READER,
-        name: str = "ssemb",
-        about: dict[str, Any] | None = None,
-        device: torch.device | None = None,
         own_text: Path | None = None,
+        **more: Any,
     ) -> None:
-        self.network, self.labels, self.reader, self.about = network, labels, reader, about or {}
-        self._name, self._own_text = name, own_text
-        self._device = device or next(network.parameters()).device
+        super().__init__(network, labels, **more)
+        self.reader, self._own_text = reader, own_text
 
     @cached_property
     def context(self) -> ContextReader:
@@ -101,15 +91,9 @@ class SsembSystem(System):
         return ContextReader(self.reader, str(self._device), self._own_text)
 
     @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self._name
-
-    @property
     def fingerprint(self) -> str:
         """The fingerprint of the weights, labels and text encoder."""
-        own = formula_fingerprint(self._config, self.network, self.labels)
-        return f"{own}-{self.context.encoder.fingerprint}"
+        return f"{super().fingerprint}-{self.context.encoder.fingerprint}"
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -167,33 +151,23 @@ class SsembSystem(System):
         return [TreeMatch("opt", float(ours @ theirs), most_similar(rows @ others.T))]
 
     @property
-    def _config(self) -> dict[str, Any]:
-        model = self.network.configuration.to_json()
-        return {"system": self.kind, "name": self._name, "model": model, "reader": self.reader}
+    def config(self) -> dict[str, Any]:
+        """What the folder's configuration says of the system, with the name of its text encoder."""
+        return super().config | {"reader": self.reader}
+
+    @staticmethod
+    def made_network(model: dict[str, Any], labels: FormulaLabels) -> StructEmb:
+        """Return a network of the shape that a configuration describes."""
+        return StructEmb(StructEmbConfiguration.from_json(model), len(labels))
+
+    @classmethod
+    def read_more(cls, folder: ModelFolder) -> dict[str, Any]:
+        """Return the name of the text encoder, and its folder if it is the model's own."""
+        reader = str(folder.config["reader"])
+        return {"reader": reader, "own_text": folder.path / TEXT if reader == OWN else None}
 
     def save(self, folder: Path) -> None:
         """Write the model folder; a text encoder of the box is named, the model's own is copied."""
         if self._own_text is not None and self._own_text != folder / TEXT:
             shutil.copytree(self._own_text, folder / TEXT, dirs_exist_ok=True)
-        save_formula_model(folder, self._config, self.network, self.labels, self.about)
-
-    @classmethod
-    def load(cls, folder: Path, device: str = "auto") -> Self:
-        """Load the system from a folder."""
-        read, labels = read_formula_folder(folder, cls.kind)
-        with read.parsing():
-            name, model = str(read.config["name"]), dict(read.config["model"])
-            reader = str(read.config["reader"])
-        with unfilled():
-            network = StructEmb(StructEmbConfiguration.from_json(model), len(labels))
-        read_network(read, network)
-        place = chosen_device(device)
-        return cls(
-            network.to(place),
-            labels,
-            reader=reader,
-            name=name,
-            about=read.about("system", "name", "model", "reader"),
-            device=place,
-            own_text=folder / TEXT if reader == OWN else None,
-        )
+        super().save(folder)

@@ -88,12 +88,7 @@ class TextSystem(System):
     }
 
     def __init__(self, encoder: AnyTextEncoder, name: str = "text") -> None:
-        self.encoder, self._name = encoder, name
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self._name
+        self.encoder, self.name = encoder, name
 
     @property
     def fingerprint(self) -> str:
@@ -141,7 +136,7 @@ class TextSystem(System):
         from mathamr.text.torchfolder import save_text_encoder
 
         save_text_encoder(folder / TEXT, exact_encoder(self.encoder))
-        save_text_system(folder, self._name)
+        save_text_system(folder, self.name)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
