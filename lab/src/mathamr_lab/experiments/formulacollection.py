@@ -36,13 +36,13 @@ class WrittenFormula(NamedTuple):
     latex: str
     macros: tuple[str, ...] = ()
 
-    def terms(self, trees: Trees, reading: str | None = None) -> Terms:
-        """Return its terms for lexical search; if it is not known, those of its trees in every reading."""
+    def terms(self, trees: Trees) -> Terms:
+        """Return its terms for lexical search; if its LaTeX is not known, those of its trees."""
         from mathamr.index.lexical.terms import terms_of, terms_of_trees
         from mathamr.posts.post import Formula
 
         if self.latex:
-            return terms_of(Formula("", self.latex), self.macros, reading)
+            return terms_of(Formula("", self.latex), self.macros)
         return terms_of_trees(self.latex, *trees)
 
 
