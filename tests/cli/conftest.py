@@ -24,9 +24,10 @@ Command = Callable[..., Ran]
 def mathamr(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """The command in this process, so that what it imports is loaded once."""
 
-    def run(*arguments: object, stdin: str = "") -> Ran:
+    def run(*arguments: object, stdin: str | bytes = "") -> Ran:
         monkeypatch.setattr("sys.argv", ["mathamr", *map(str, arguments)])
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8"))
+        given = stdin if isinstance(stdin, bytes) else stdin.encode()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
         with pytest.raises(SystemExit) as ended:
             main()
         return Ran(int(ended.value.code or 0), *capsys.readouterr())

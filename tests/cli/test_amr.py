@@ -7,54 +7,49 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from mathamr.amr.graph import Amr
+from tests.cli.conftest import Command
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 RULE = "tests.amr.rule_parser:RuleParser"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "MATHAMR_CACHE": str(tmp_path / "cache")}
+def run(mathamr: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """The command with a parser of the tests, which its workers find, too."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return partial(mathamr, "amr", "--parser", RULE)
 
 
-def run(
-    environment: dict[str, str], *arguments: str, stdin: bytes = b""
-) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, "-m", "mathamr", "amr", "--parser", RULE, *arguments]
-    return subprocess.run(command, input=stdin, capture_output=True, env=environment, cwd=ROOT, check=False)
-
-
-def test_sentences_become_penman_graphs(environment: dict[str, str]) -> None:
-    ran = run(environment, "Let FORMULA_0 be", "Why?")
-    assert (ran.returncode, ran.stderr) == (0, b"")
-    graphs = [Amr.from_penman(text) for text in ran.stdout.decode().strip().split("\n\n")]
+def test_sentences_become_penman_graphs(run: Command) -> None:
+    ran = run("Let FORMULA_0 be", "Why?")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    graphs = [Amr.from_penman(text) for text in ran.stdout.strip().split("\n\n")]
     assert [dict(graph.metadata)["snt"] for graph in graphs] == ["Let FORMULA_0 be", "Why?"]
     assert graphs[0].to_penman(one_line=True) == "(n0 / Let :mod (n1 / FORMULA_0) :mod (n2 / be))"
 
 
-def test_without_sentences_the_lines_of_stdin_are_read(environment: dict[str, str]) -> None:
-    ran = run(environment, "--alignments", stdin="one two\n\ncaf\u00e9 \xff\n".encode("latin-1", "replace"))
-    assert "(n0 / one~e.0" in ran.stdout.decode()
-    assert len([Amr.from_penman(text) for text in ran.stdout.decode().strip().split("\n\n")]) == 2
-    assert b"2 sentences parsed, 0 with a minimal graph, 0 formulas without a node" in ran.stderr
+def test_without_sentences_the_lines_of_stdin_are_read(run: Command) -> None:
+    ran = run("--alignments", stdin=b"one two\n\ncaf\xe9 \xff\n")
+    assert "(n0 / one~e.0" in ran.stdout
+    assert len([Amr.from_penman(text) for text in ran.stdout.strip().split("\n\n")]) == 2
+    assert "2 sentences parsed, 0 with a minimal graph, 0 formulas without a node" in ran.stderr
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_json_lines_are_answered_in_order_and_go_on_after_an_error(
-    environment: dict[str, str], workers: str
-) -> None:
+def test_json_lines_are_answered_in_order_and_go_on_after_an_error(run: Command, workers: str) -> None:
     texts = [f"word{number} FORMULA_{number}" for number in range(200)]
     texts[7], texts[70] = "RAISE FORMULA_7", "DROP FORMULA_70"
     lines = [json.dumps({"text": text}) for text in texts]
     lines[3:3] = ["no json", "[1]", '{"text": 5}', "\ufeff{", '{"text": "lone \\ud800"}', "[" * 50_000]
-    ran = run(environment, "--jsonl", "--workers", workers, stdin="\n".join(lines).encode())
+    ran = run("--jsonl", "--workers", workers, stdin="\n".join(lines))
     assert ran.returncode == 0
-    rows = [json.loads(line) for line in ran.stdout.decode().splitlines()]
+    rows = [json.loads(line) for line in ran.stdout.splitlines()]
     assert all(list(row) == ["text", "amr", "error"] for row in rows)
     assert [row["text"] for row in rows] == [
         *texts[:3],
@@ -74,13 +69,13 @@ def test_json_lines_are_answered_in_order_and_go_on_after_an_error(
         "amr": "(n0 / word9 :mod (n1 / FORMULA_9))",
         "error": None,
     }
-    assert b"1 with a minimal graph (exception: 1), 1 formula without a node, 5 lines refused" in ran.stderr
+    assert "1 with a minimal graph (exception: 1), 1 formula without a node, 5 lines refused" in ran.stderr
 
 
-def test_a_pipe_is_answered_before_it_is_closed(environment: dict[str, str]) -> None:
+def test_a_pipe_is_answered_before_it_is_closed() -> None:
     command = [sys.executable, "-m", "mathamr", "amr", "--parser", RULE, "--jsonl"]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -90,12 +85,12 @@ def test_a_pipe_is_answered_before_it_is_closed(environment: dict[str, str]) -> 
             assert json.loads(process.stdout.readline())["amr"] == f"(n0 / {word})"
 
 
-def test_all_sentences_are_drawn_in_one_picture(environment: dict[str, str], tmp_path: Path) -> None:
-    ran = run(environment, "A set.", "It is open.", "--svg", str(tmp_path / "graph.svg"))
-    assert (ran.returncode, ran.stdout) == (0, b"")
+def test_all_sentences_are_drawn_in_one_picture(run: Command, tmp_path: Path) -> None:
+    ran = run("A set.", "It is open.", "--svg", tmp_path / "graph.svg")
+    assert (ran.returncode, ran.stdout) == (0, "")
     picture = (tmp_path / "graph.svg").read_text()
     assert ">multi-sentence</text>" in picture
-    assert run(environment, "--svg", "-", stdin=b"A set.\nIt is open.\n").stdout.decode() == picture
+    assert run("--svg", "-", stdin="A set.\nIt is open.\n").stdout == picture
 
 
 @pytest.mark.parametrize(
@@ -115,14 +110,14 @@ def test_all_sentences_are_drawn_in_one_picture(environment: dict[str, str], tmp
         (["--workers", "0", "word"], 2, "Invalid value"),
     ],
 )
-def test_errors_are_clear(environment: dict[str, str], arguments: list[str], code: int, message: str) -> None:
-    ran = run(environment, *arguments)
+def test_errors_are_clear(run: Command, arguments: list[str], code: int, message: str) -> None:
+    ran = run(*arguments)
     assert ran.returncode == code
-    assert message in re.sub(r"\s+", " ", ran.stderr.decode())
-    assert b"Traceback" not in ran.stderr
+    assert message in re.sub(r"\s+", " ", ran.stderr)
+    assert "Traceback" not in ran.stderr
 
 
-def test_control_characters_do_not_reach_the_terminal(environment: dict[str, str]) -> None:
-    ran = run(environment, "Let \x1b]0;owned\x07 be \x9b2J")
-    assert not {"\x1b", "\x07", "\x9b"} & set((ran.stdout + ran.stderr).decode())
-    assert "\\x1b]0;owned" in ran.stdout.decode()
+def test_control_characters_do_not_reach_the_terminal(run: Command) -> None:
+    ran = run("Let \x1b]0;owned\x07 be \x9b2J")
+    assert not {"\x1b", "\x07", "\x9b"} & set(ran.stdout + ran.stderr)
+    assert "\\x1b]0;owned" in ran.stdout
