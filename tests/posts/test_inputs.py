@@ -15,6 +15,7 @@ from mathamr.core.zstd import zstd
 from mathamr.posts import inputs as files
 from mathamr.posts.inputs import STDIN, Input, bare_name, head, read_bytes, read_text, walk
 from mathamr.posts.report import Report
+from tests.folders import write_files
 from tests.posts.hostile import read_bounded
 
 PACKERS = {
@@ -113,15 +114,8 @@ def test_what_is_seen_of_a_pipe_does_not_depend_on_how_it_was_written(monkeypatc
 
 
 def test_an_index_among_the_notes_is_told_and_not_read(tmp_path):
-    for name in (
-        "a.md",
-        "notes.index/manifest.json",
-        "notes.index/catalogue.db",
-        "notes.index/vectors/b.md",
-        "z/manifest.json",
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("x")
+    inside = [f"notes.index/{name}" for name in ("manifest.json", "catalogue.db", "vectors/b.md")]
+    write_files(tmp_path, dict.fromkeys(["a.md", "z/manifest.json", *inside], "x"))
     report = Report()
     found = [path.relative_to(tmp_path).as_posix() for path in walk(tmp_path, report)]
     assert found == ["a.md", "z/manifest.json"]
@@ -132,11 +126,8 @@ def test_an_index_among_the_notes_is_told_and_not_read(tmp_path):
 def test_a_walk_is_sorted_and_stays_inside_the_folder(tmp_path):
     outside = tmp_path / "outside.md"
     outside.write_text("secret")
-    root = tmp_path / "notes"
-    (root / ".git").mkdir(parents=True)
-    (root / "b").mkdir()
-    for name in ("z.md", "a.md", "b/c.md", ".hidden.md", ".git/config"):
-        (root / name).write_text("x")
+    names = ("z.md", "a.md", "b/c.md", ".hidden.md", ".git/config")
+    root = write_files(tmp_path / "notes", dict.fromkeys(names, "x"))
     (root / "inside.md").symlink_to(root / "a.md")
     (root / "outside.md").symlink_to(outside)
     (root / "broken.md").symlink_to(root / "nowhere")
