@@ -55,7 +55,7 @@ def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> Non
     for module, argument in COMMAND.findall(page.read_text("utf-8")):
         place = (ROOT if module.startswith("benchmarks") else ROOT / "lab/src").joinpath(*module.split("."))
         assert place.is_dir() or place.with_suffix(".py").exists(), f"{page.name}: {module}"
-        if argument and module in ("benchmarks", "mathamr_lab.studies"):
+        if argument and module == "benchmarks":
             assert (place / f"{argument}.py").exists(), f"{page.name}: {module} {argument}"
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 import mathamr_lab
-from mathamr_lab.studies.__main__ import main, studies
 
 LAB = Path(mathamr_lab.__file__).parent
 TESTS = Path(__file__).parents[1]
@@ -55,13 +54,3 @@ def imported(folder: Path) -> Iterator[tuple[Path, str]]:
 )
 def test_nothing_imports_what_stands_above_it(folder: Path, forbidden: set[str]) -> None:
     assert not [each for each in imported(folder) if each[1].partition(".")[0] in forbidden]
-
-
-def test_every_study_says_in_one_line_what_it_measures(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    printed = capsys.readouterr().out
-    for name, about in studies().items():
-        assert about.endswith((".", "?")), name
-        assert name in printed
-    assert main(["no-such-study"]) == 2
-    assert "known: encoders" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 Scores are comparable only within one search. A logistic model turns what can be compared between searches into a
 probability: the share of the query's words that a post has, what its formulas are to the query's, how similar the vectors are, and
 how far a hit stands out from the results behind it. Its weights were fitted on typed formulas, titles and questions, each asked once
-with what answers it in the collection and once without (`python -m mathamr_lab.studies emptiness` prints them and how reliable they are).
+with what answers it in the collection and once without (the study `emptiness`, see lab/notes/typed.md).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Studies: measurements of quality that chose a default or a weight."""
+"""Studies: measurements of quality that figures of notes and docs come from, each a command."""

@@ -1,5 +1,6 @@
 """Encoders of other people beside ours, through the same commands: quality on every bed, seconds to index and to search.
 
+    python -m mathamr_lab.studies.encoders             with these settings in the environment:
     MATHAMR_ENCODERS="mathamr-3 st:all-MiniLM-L6-v2"   the models, as `--model` takes them; the first is compared with the others
     MATHAMR_WORK=FOLDER                                where collections, indexes and results are kept; what is there is not made again
     MATHAMR_COLLECTIONS="arqmath encyclopedia"         which of both collections
@@ -247,3 +248,7 @@ def compared(
 def short_name(model: str) -> str:
     """Return the name of a model without its folder."""
     return model.rstrip("/").rpartition("/")[2]
+
+
+if __name__ == "__main__":
+    run()

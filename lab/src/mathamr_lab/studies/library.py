@@ -3,7 +3,7 @@
 Needs `mathlib/` of the evaluation data: the sources and the four maps, on which nothing is trained. Without `MATHAMR_LIBRARY` only the
 reader is measured (`MATHAMR_MATHLIB` names a folder with the unpacked sources); with it, an index of Mathlib, its rankings are.
 
-Queries are the titles of the maps, and held-out declarations, asked for by the first sentence of their documentation, by their statement
+`python -m mathamr_lab.studies.library` prints the table. Queries are the titles of the maps, and held-out declarations, asked for by the first sentence of their documentation, by their statement
 in LaTeX, and by their statement in Lean with other letters.
 """
 
@@ -143,3 +143,7 @@ def _ranked(index: Index, asked: Sequence[Asked], strategy: str) -> Run:
 def _shown(values: Sequence[float]) -> str:
     low, high = bootstrap_interval(values) or (values[0], values[0])
     return f"{fmean(values):.3f} ({low:.3f} to {high:.3f})"
+
+
+if __name__ == "__main__":
+    run()
