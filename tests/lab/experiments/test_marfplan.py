@@ -129,7 +129,8 @@ def test_marf_is_trained_once_a_way_to_score_and_measured_from_posts_to_tables(
     assert all(f"| {row} | " in text for row in ("context encoder", "formula encoder", "MaRF"))
     assert "| 0.436 |" in text
     assert "| context encoder, seed 0 | words |" in text
-    assert [stage.kind for stage in benchmark.stages].count("train") == 1
+    # Words and context once for all ways to score, then formulas and fusion.
+    assert [stage.kind for stage in benchmark.stages].count("train") == 2
     dominance = plan("marf-math-dominance")
     by_share = (write_report(dominance) / "results.md").read_text(encoding="utf-8")
     assert "## Answers, by the share of mathematics in the answer" in by_share

@@ -86,7 +86,6 @@ def check_a_stop_changes_nothing(make: Make, folder: Path, monkeypatch: pytest.M
         assert "the same command goes on" in log
         resumed, log = run(make(), out)
         assert "going on from" in log
-        assert resumed.curve == whole.curve
         assert _timeless(resumed) == _timeless(whole)
         for path in (folder / "whole").rglob("*.safetensors"):
             if path.name != CHECKPOINT:

@@ -130,7 +130,7 @@ class ContextPlan(TrialPlan):
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
         TrainingSettings(config="", changes=setting.changes).checked((*STAGES, "model", "contexts"))
-        for row in self.experiment.trial_rows:
+        for row in self.experiment.variants:
             RECIPES[self.system].check(self.model(row, 0)[0].settings)
         given = [change for change in setting.changes if change.startswith("contexts.")]
         if any(not change.startswith(TOPICS) for change in given):
@@ -144,7 +144,7 @@ class ContextPlan(TrialPlan):
             "task2", self.tests["task2"].measures, self._asked, self.tests["task2"].digest
         )
         for seed in range(setting.seeds):
-            for row in self.experiment.trial_rows:
+            for row in self.experiment.variants:
                 if setting.wants(row.name):
                     train = self._train(row, seed)
                     self.measure(

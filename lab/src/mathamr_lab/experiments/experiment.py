@@ -6,7 +6,7 @@ The three kinds differ in how they compute scores. A `GraphExperiment` trains gr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -27,17 +27,17 @@ JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """A question of a paper; `source` says where the paper has the same tables."""
+    """A question of a paper, the `variants` that answer it, and where the paper has the same tables (`source`).
 
+    `kind` says which plan runs it: a name of `planner.PLANS`.
+    """
+
+    kind: str
     name: str
     title: str
     question: str
     source: str = ""
-
-    @property
-    def kind(self) -> str:
-        """Which plan runs it: a name of `planner.PLANS`."""
-        raise NotImplementedError
+    variants: tuple[Variant | FormulaVariant | TrialRow, ...]
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -52,12 +52,12 @@ class Experiment:
     @property
     def varied(self) -> frozenset[str]:
         """The fields that its own rows change; those of a user would change what a row is about."""
-        return frozenset()
+        return frozenset(change.partition("=")[0] for each in self.variants for change in each.changes)
 
     @property
     def rows(self) -> tuple[str, ...]:
         """The names of the rows of its tables."""
-        return ()
+        return tuple(each.name for each in self.variants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +154,7 @@ class GraphExperiment(Experiment):
     formula retrieval belongs to the question. `measures` are those of the thesis's table, if not all are tested.
     """
 
+    kind: str = "graphs"
     section: str
     variants: tuple[Variant, ...]
     tables: tuple[str, str, str]
@@ -167,11 +168,6 @@ class GraphExperiment(Experiment):
     measures: tuple[str, ...] = ()
 
     @property
-    def kind(self) -> str:
-        """Graphs."""
-        return "graphs"
-
-    @property
     def options(self) -> tuple[str, ...]:
         """Those of graphs, pairs, models and engines."""
         return (
@@ -180,23 +176,9 @@ class GraphExperiment(Experiment):
         )
 
     @property
-    def varied(self) -> frozenset[str]:
-        """Those of the variants."""
-        return _fields(self.variants)
-
-    @property
     def is_approximate(self) -> bool:
         """True if a variant is ranked with an approximate index."""
         return any(not variant.strategy.exact for variant in self.variants)
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The variants."""
-        return tuple(variant.name for variant in self.variants)
-
-    def variant(self, name: str) -> Variant:
-        """Return the variant of that name."""
-        return next(variant for variant in self.variants if variant.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +211,13 @@ class FormulaExperiment(Experiment):
     `scale` changes every training with the configuration ``paper``: how many formulas, how many epochs.
     """
 
+    kind: str = "formulas"
     variants: tuple[FormulaVariant, ...]
     baselines: tuple[str, ...]
     measures: tuple[str, ...] = JUDGED
     scale: tuple[str, ...] = ()
     of_runs: Callable[[tuple[str, ...]], tuple[FormulaVariant, ...]] | None = None
     """The rows of runs of other systems, by their names, if such runs are compared."""
-
-    @property
-    def kind(self) -> str:
-        """Formulas."""
-        return "formulas"
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -250,20 +228,6 @@ class FormulaExperiment(Experiment):
     def pools(self) -> tuple[PoolKind, ...]:
         """Both."""
         return ("judged pool", "NTCIR-12")
-
-    @property
-    def varied(self) -> frozenset[str]:
-        """Those of the variants."""
-        return _fields(self.variants)
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The variants."""
-        return tuple(variant.name for variant in self.variants)
-
-
-def _fields(variants: Iterable[Variant | FormulaVariant | TrialRow]) -> frozenset[str]:
-    return frozenset(change.partition("=")[0] for variant in variants for change in variant.changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,39 +265,24 @@ class TrialTable:
 class TrialExperiment(Experiment):
     """The tables that answer a question about MathAMR or MaRF as published; both are trained by their recipes."""
 
-    trial: Literal["contexts", "marf"]
+    kind: Literal["contexts", "marf"]
     tables: tuple[TrialTable, ...]
     reranking: tuple[TrialRow, ...] = ()
     """The rows whose scores rerank runs of other systems."""
+    variants: tuple[TrialRow, ...] = field(init=False)
+    """The rows of all tables, each once."""
 
-    @property
-    def kind(self) -> str:
-        """The trial."""
-        return self.trial
+    def __post_init__(self) -> None:
+        rows = (*(row for table in self.tables for row in table.rows), *self.reranking)
+        object.__setattr__(self, "variants", tuple({row.name: row for row in rows}.values()))
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:
         """MaRF is also measured on NTCIR-12."""
-        return ("NTCIR-12",) if self.trial == "marf" else ()
-
-    @property
-    def trial_rows(self) -> tuple[TrialRow, ...]:
-        """The rows of all tables, each once."""
-        rows = (*(row for table in self.tables for row in table.rows), *self.reranking)
-        return tuple({row.name: row for row in rows}.values())
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Their names."""
-        return tuple(row.name for row in self.trial_rows)
-
-    @property
-    def varied(self) -> frozenset[str]:
-        """What the rows change."""
-        return _fields(self.trial_rows)
+        return ("NTCIR-12",) if self.kind == "marf" else ()
 
     @property
     def options(self) -> tuple[str, ...]:
         """Those of sentences to parse, or of pairs to learn from."""
-        own = ("parser", "parser-model") if self.trial == "contexts" else ("train", "without")
+        own = ("parser", "parser-model") if self.kind == "contexts" else ("train", "without")
         return (*own, "run") if self.reranking else own

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -31,10 +33,13 @@ from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.training import train_system
 from mathamr_lab.experiments.trialplan import TrialPlan
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSources
+from mathamr_lab.systems.marf.configuration import STAGES
 from mathamr_lab.systems.marf.scoring import mean_vector
 
 CONTEXT, FORMULA, FUSED = "context", "formula", "marf"
 """The parts that rank: the context encoder, the formula encoder, and both fused."""
+SHARED = STAGES[:2]
+"""Words and context: the stages of a training that do not depend on how formulas are scored."""
 NTCIR = "ntcir12"
 
 Entry = tuple[str, PostInput]
@@ -49,7 +54,7 @@ class MarfPlan(TrialPlan):
 
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
-        for row in self.experiment.trial_rows:
+        for row in self.experiment.variants:
             RECIPES[self.system].check(self.model(row, 0)[0].settings)
         if self._ntcir is not None:
             # Judgments of other topics would count as topics for which nothing was found.
@@ -59,7 +64,7 @@ class MarfPlan(TrialPlan):
             self.tests[NTCIR] = JudgedTest(NTCIR, ntcir12.MEASURES, lambda: qrels)
         for seed in range(setting.seeds):
             for name, test in self.tests.items():
-                for row in self.experiment.trial_rows:
+                for row in self.experiment.variants:
                     if setting.wants(row.name):
                         train = self._train(row, seed)
                         self.measure(
@@ -100,17 +105,35 @@ class MarfPlan(TrialPlan):
         return self.stages.add(Stage("prepare", name, mark, inputs, (), work))
 
     def _train(self, row: TrialRow, seed: int) -> Stage:
+        """Add the training of a row's formulas and fusion, over the words and the context that all rows of a seed share."""
+        shared = self._part(SHARED, "words and context", replace(row, changes=()), seed)
+        own = tuple(stage for stage in STAGES if stage not in SHARED)
+        return self._part(own, "formulas and fusion", row, seed, shared)
+
+    def _part(
+        self, stages: tuple[str, ...], what: str, row: TrialRow, seed: int, before: Stage | None = None
+    ) -> Stage:
+        """Add the training of some stages, which go on from those of the stage before."""
         model, base = self.model(row, seed)
         first, *others = (*self.setting.collection.paths, *self.setting.collection.further)
         without = self.prepared.mark_path.with_name("without.txt")
         sources = TrainingSources(path=first, posts=tuple(others), without=(without,), base=base)
         folder = self.folder(row, seed)
-        work = partial(train_system, self.system, sources, model.settings, folder, self.setting.device)
+
+        def work() -> Figures:
+            known: Figures = {}
+            if before is not None and (mark := before.mark()) is not None:
+                known = mark.figures["stages"]
+                for stage in known:
+                    shutil.copytree(before.mark_path.with_name(stage), folder / stage, dirs_exist_ok=True)
+            settings = replace(model.settings, stages=stages)
+            made = train_system(self.system, sources, settings, folder, self.setting.device)
+            return {**made, "stages": {**known, **made["stages"]}}
+
         inputs = {"changes": model.changes, "base": str(base or "")}
-        needs = (self.prepared,)
-        return self.stages.add(
-            Stage("train", f"train {folder.name}", folder / "done.json", inputs, needs, work)
-        )
+        needs = (self.prepared,) if before is None else (self.prepared, before)
+        name = f"train {folder.name}, {what}"
+        return self.stages.add(Stage("train", name, folder / "done.json", inputs, needs, work))
 
     def _search(self, row: TrialRow, seed: int, test: str) -> tuple[Run, Figures]:
         device = chosen_device(self.setting.device)

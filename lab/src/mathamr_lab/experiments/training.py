@@ -15,6 +15,7 @@ from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import MODEL, PREPARED, RECIPES, TrainingSettings, TrainingSources
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, read_progress
+from mathamr_lab.training.plain import LEARNED
 
 LOG = "training.log"
 LONGEST = 150
@@ -72,7 +73,8 @@ def train_system(
                     f"training in {folder} was stopped; run the same command to continue from its last checkpoint"
                 )
             stages[stage.name] = _figures(progress)
-    weights = sorted((folder / MODEL).rglob("*.safetensors"))
+    # Without its last stage a training has no model yet.
+    weights = sorted((folder / MODEL).rglob("*.safetensors")) or sorted(folder.glob(f"*/{LEARNED}"))
     return {
         "output": sha256(b"".join(path.read_bytes() for path in weights)).hexdigest(),
         "parameters": sum(array.size for path in weights for array in read_arrays(path).values()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch.nn import functional
 
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import halved
 from mathamr.systems.layers.lowrank import merge
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.text.encoder import TextEncoder
@@ -99,6 +100,12 @@ class StateEncoder(nn.Module):
                 else name.replace("pieces.", "pieces.kept.")
             )
             self.model.get_parameter(own).copy_(value.to(place))
+
+    def rounded(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return weights as a folder stores them: in sixteen bits; after a full training matrices in eight."""
+        matrices = {name: each for name, each in weights.items() if each.ndim == 2 and self.tuning == "full"}
+        others = {name: each for name, each in weights.items() if name not in matrices}
+        return {**quantised(matrices), **halved(others)}
 
     def changes(self, rank: int) -> dict[str, Tensor]:
         """Return what was learned as changes to the base: as they are, or of a full training those of this rank."""

@@ -15,29 +15,26 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_metadata, read_tensors, tensor_bytes
 
 CHECKPOINT = "checkpoint.safetensors"
-FORMAT = "2"
+FORMAT = "3"
 
 
 @dataclass(slots=True, kw_only=True)
 class TrainingProgress:
     """The progress of a run: `epoch` and `step` are the next ones to do.
 
-    `loss_sum` is that of the current epoch, `marked` its value at the last point of the `curve`, which lists (step,
-    loss); `history` has one row per epoch. `best` is the score of the best epoch, `waited` counts the epochs since.
-    `before` is the validation before training, for a pretrained network.
+    `loss_sum` is that of the current epoch; `history` has one row per epoch. `best` is the score of the best epoch, `waited`
+    counts the epochs since. `before` is the validation before training, for a pretrained network.
     """
 
     epoch: int = 0
     step: int = 0
     loss_sum: float = 0.0
-    marked: float = 0.0
     seconds: float = 0.0
     best: float | None = None
     best_epoch: int = 0
     waited: int = 0
     done: bool = False
     before: dict[str, Any] | None = None
-    curve: list[tuple[int, float]] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -81,7 +78,6 @@ def read_progress(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
     try:
         identity = dict(json.loads(head["identity"]))
         progress = TrainingProgress(**json.loads(head["progress"]))
-        progress.curve = [(int(step), float(loss)) for step, loss in progress.curve]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise MathAMRError(f"{path} is not a checkpoint, or it is damaged: {error}") from error
     return identity, progress

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-import numpy as np
 import torch
 
 from mathamr.core.batches import prefetched
@@ -25,7 +24,8 @@ from mathamr_lab.training.trainer import Trainer, Validation
 
 SECONDS_BETWEEN_CHECKPOINTS = 300.0
 SECONDS_BETWEEN_LINES = 10.0
-POINTS_AN_EPOCH = 40
+CHECKS_AN_EPOCH = 40
+"""How often the loss is looked at: more often would make a GPU wait."""
 
 B = TypeVar("B")
 S = TypeVar("S")
@@ -100,7 +100,7 @@ class _Run(Generic[B, S]):
         progress, trainer = self.progress, self.trainer
         plan = trainer.plan(progress.epoch)
         loss_sum = torch.tensor(progress.loss_sum, dtype=torch.float64, device=self.resources.device)
-        mark = max(1, self.steps // POINTS_AN_EPOCH)
+        check = max(1, self.steps // CHECKS_AN_EPOCH)
         began, first_step, due = time.monotonic(), progress.step, time.monotonic() + SECONDS_BETWEEN_LINES
 
         def made(batch: B) -> S:
@@ -109,8 +109,11 @@ class _Run(Generic[B, S]):
         for step in prefetched(made, plan[progress.step :], self.resources.threads):
             loss_sum += trainer.learn(step, progress.epoch * self.steps + progress.step)
             progress.step += 1
-            if progress.step % mark == 0 or progress.step == self.steps:
-                self._mark(float(loss_sum), (progress.step - 1) % mark + 1)
+            if (progress.step % check == 0 or progress.step == self.steps) and not torch.isfinite(loss_sum):
+                raise MathAMRError(
+                    f"the loss is no longer a number in epoch {progress.epoch + 1}, step {progress.step}; try a lower"
+                    " learning_rate or clip"
+                )
             now = time.monotonic()
             if now >= due:
                 due = now + SECONDS_BETWEEN_LINES
@@ -124,18 +127,6 @@ class _Run(Generic[B, S]):
                 return False
         progress.loss_sum = float(loss_sum)
         return True
-
-    def _mark(self, loss_sum: float, count: int) -> None:
-        """Add a point to the curve; a loss that is not a number ends the run here."""
-        progress = self.progress
-        mean = (loss_sum - progress.marked) / count
-        if not np.isfinite(mean):
-            raise MathAMRError(
-                f"the loss is no longer a number in epoch {progress.epoch + 1}, step {progress.step}; try a lower"
-                " learning_rate or clip"
-            )
-        progress.curve.append((progress.epoch * self.steps + progress.step, mean))
-        progress.marked = loss_sum
 
     def _shall_stop(self, stop: threading.Event) -> bool:
         minutes = self.resources.minutes
@@ -170,7 +161,7 @@ class _Run(Generic[B, S]):
             "validation": None if validation is None else validation.to_json(),
         }
         progress.history.append(row)
-        progress.epoch, progress.step, progress.loss_sum, progress.marked = progress.epoch + 1, 0, 0.0, 0.0
+        progress.epoch, progress.step, progress.loss_sum = progress.epoch + 1, 0, 0.0
         worth = None if validation is None else validation.worth
         better = worth is None or progress.best is None or worth > progress.best
         progress.best, progress.waited = (worth, 0) if better else (progress.best, progress.waited + 1)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.tensorfile import under
+from mathamr.core.tensorfile import read_tensors, tensor_bytes, under
 from mathamr.text.encoder import precision
 from mathamr_lab.training.checkpoint import random_states, use_random_states
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
@@ -21,6 +21,7 @@ from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.settings import TrainingConfiguration
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
+LEARNED = "learned.safetensors"
 S = TypeVar("S")
 
 
@@ -73,10 +74,6 @@ class PlainTrainer(ABC, Generic[S]):
     def validate(self) -> Validation | None:
         """Measure the network."""
 
-    @abstractmethod
-    def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Write the learned weights."""
-
     def plan(self, epoch: int) -> Sequence[Any]:
         """Return the shuffled numbers of the examples of every step of an epoch."""
         return shuffled(self.count, self.configuration.batch_size, self.configuration.seed, epoch)
@@ -100,6 +97,11 @@ class PlainTrainer(ABC, Generic[S]):
         """Return the rate."""
         return {"rate": self.optimiser.rate(number)}
 
+    def save(self, folder: Path, _about: dict[str, Any]) -> None:
+        """Write the learned weights, for `use_learned`."""
+        stored = {name: each.detach().cpu() for name, each in self.learned.items()}
+        (folder / LEARNED).write_bytes(tensor_bytes(stored))
+
     def state(self) -> dict[str, Tensor]:
         """Return what is learned, the moments of the optimiser, and the random states."""
         buffers = {name for name, _ in self.model.named_buffers()}
@@ -116,3 +118,13 @@ class PlainTrainer(ABC, Generic[S]):
         self.model.load_state_dict(under(state, "model."), strict=False)
         self.optimiser.use_state(state)
         use_random_states(state, self.device)
+
+
+def use_learned(network: nn.Module, path: Path, prefix: str = "") -> None:
+    """Give a network what a training saved of a part of it, whose names have the prefix there; a head that only the training had is left out."""
+    parameters = dict(network.named_parameters())
+    with torch.no_grad():
+        for name, value in read_tensors(path).items():
+            own = f"{prefix}{name.removeprefix('base.')}"
+            if own in parameters:
+                parameters[own].copy_(value)

@@ -21,8 +21,9 @@ from mathamr_lab.systems.mathamr.judgedlines import (
     split_by_grade,
     write_pairs,
 )
-from mathamr_lab.systems.mathamr.trainer import LEARNED, LineTrainer, LineTraining, spearman, use_learned
+from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining, spearman
 from mathamr_lab.systems.stateencoder import StateEncoder, plain_line
+from mathamr_lab.training.plain import LEARNED, use_learned
 from mathamr_lab.training.resources import Resources
 from tests.lab.training.contract import check_trainer
 from tests.systems.tinytext import tiny_base

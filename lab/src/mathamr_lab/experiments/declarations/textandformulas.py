@@ -33,7 +33,7 @@ CONTEXTS = TrialExperiment(
     name="mathamr-contexts",
     title="Contexts of a formula",
     question="Which representation of a formula's sentence finds formulas best?",
-    trial="contexts",
+    kind="contexts",
     source=(
         "every topic by a model that was trained on other topics: those of ARQMath-1, as in the paper, unless"
         " --set contexts.topics says otherwise; only judged formulas are ranked, as in the paper"
@@ -55,7 +55,7 @@ RERANK = TrialExperiment(
     name="mathamr-rerank",
     title="Runs of other systems, reranked by MathAMR",
     question="Does MathAMR order what other systems found better, and does a fusion of both?",
-    trial="contexts",
+    kind="contexts",
     reranking=(_context("amr-opt"), _context("amr-latex")),
     source=(
         "ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
@@ -106,7 +106,7 @@ BENCHMARK = TrialExperiment(
     name="marf-benchmark",
     title="MaRF and its parts",
     question="Is the fusion better than the context encoder and the formula encoder alone?",
-    trial="marf",
+    kind="marf",
     source=(
         "ARQMath-3, over BERT, among 2.4 million answers and 4 million formulas; formulas by passage, several of them, as the"
         " captions say"
@@ -143,7 +143,7 @@ SCORING = TrialExperiment(
     name="marf-scoring",
     title="Scoring of formulas, and how many of them",
     question="Do formulas learn better token by token, and does fusing several of them help?",
-    trial="marf",
+    kind="marf",
     tables=_tables(
         (
             _scored("passage", 1, 0.473, 0.172, 0.284),
@@ -160,7 +160,7 @@ DOMINANCE = TrialExperiment(
     name="marf-math-dominance",
     title="Questions and answers that are mostly mathematics",
     question="Does the fusion hold where there is little text?",
-    trial="marf",
+    kind="marf",
     source=(
         "ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF over BERT .494 .500 .492"
         " .489 (Table 3); recall of answers above the same shares: BERT .603 .577 .572 .522, MaRF over BERT .681 .675 .674 .690"

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray
-from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 from mathamr.systems.formulagraph.batch import Chosen
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.subexpressions import Subexpressions
-from mathamr_lab.systems.formulagraph.teacher import Teacher
-
-FEW = 2
-"""The least number of formulas, so that there are negatives."""
-
-
-class FormulaChoice(NamedTuple):
-    """A batch by number: its formulas in ascending order, and the anchors whose order is learned with them."""
-
-    number: int
-    formulas: AnyArray
-    anchors: AnyArray
+from mathamr_lab.systems.formulagraph.teacher import (
+    FEW,
+    FormulaChoice,
+    Teacher,
+    TreeMaterials,
+    split_formulas,
+)
 
 
-@dataclass(frozen=True, eq=False)
-class FormulaMaterials:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FormulaMaterials(TreeMaterials):
     """Formulas for training and validation; both views have the same formulas in the same order."""
 
     shard: FormulaShard
-    teacher: Teacher | None
-    train: AnyArray
-    held: AnyArray
     configuration: NodeTraining
 
     @classmethod
@@ -47,23 +36,19 @@ class FormulaMaterials:
         own = shard.renumbered(shard.frequent(configuration.rare))
         sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
         usable = np.flatnonzero(sizes <= configuration.largest)
-        if len(usable) < FEW:
-            raise MathAMRError(f"{len(usable)} formulas are too few to train on")
-        order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
-        order = order[: configuration.formulas]
-        held = min(configuration.validation, len(order) // 5)
-        if configuration.teacher and teacher is None:
-            raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+        train, held = split_formulas(usable, configuration, teacher)
         if not configuration.teacher:
             # Only what is used stays in memory; a teacher names all formulas by number.
-            kept = np.sort(order)
-            own, order = own.chosen(kept), np.searchsorted(kept, order)
+            kept = np.sort(np.concatenate([train, held]))
+            own, train, held = own.chosen(kept), np.searchsorted(kept, train), np.searchsorted(kept, held)
+        taught = teacher.checked(len(own)) if teacher is not None and configuration.teacher else None
         return cls(
-            own,
-            teacher.checked(len(own)) if teacher is not None and configuration.teacher else None,
-            np.sort(order[held:]),
-            np.sort(order[:held]),
-            configuration,
+            shard=own,
+            labels=own.labels,
+            teacher=taught,
+            train=np.sort(train),
+            held=np.sort(held),
+            configuration=configuration,
         )
 
     def trees(self, view: str) -> FormulaTrees:
@@ -87,15 +72,11 @@ class FormulaMaterials:
         """The sub-expressions of both views."""
         return {view: Subexpressions(self.trees(view)) for view in ("slt", "opt")}
 
-    def fingerprint(self) -> str:
-        """Return a hash of the training data."""
-        content = hashlib.sha256()
-        for trees in (self.shard.slt, self.shard.opt):
-            for array in (trees.labels, trees.parents, trees.edges):
-                content.update(np.ascontiguousarray(array).tobytes())
-        if self.teacher is not None:
-            content.update(np.ascontiguousarray(self.teacher.scores).tobytes())
-        return content.hexdigest()[:16]
+    @property
+    def arrays(self) -> list[AnyArray]:
+        """The trees of both views."""
+        trees = (self.shard.slt, self.shard.opt)
+        return [array for each in trees for array in (each.labels, each.parents, each.edges)]
 
     def batches(self, epoch: int) -> list[FormulaChoice]:
         """Return the shuffled batches of an epoch."""

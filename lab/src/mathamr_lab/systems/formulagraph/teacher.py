@@ -1,4 +1,4 @@
-"""`Teacher`: orders of candidates by another scorer of formulas, for a network to learn from.
+"""`TreeMaterials`: the formulas of a training, and `Teacher`: orders of them by another scorer, for a network to learn from.
 
 The scorer may be slow (aligning two trees takes a millisecond): the network puts its knowledge into vectors, which can
 be searched by the million.
@@ -6,17 +6,56 @@ be searched by the million.
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
+from mathamr.graphs.formulashard import FormulaLabels
+from mathamr_lab.training.settings import FormulaTraining
 
+FEW = 2
+"""The least number of formulas, so that there are negatives."""
 MOST_HELD = 100
 """The maximum number of orders for validation."""
+
+
+class FormulaChoice(NamedTuple):
+    """A batch by number: its formulas, and the anchors whose order is learned with them."""
+
+    number: int
+    formulas: AnyArray
+    anchors: AnyArray
+
+
+class TaughtFormulas(NamedTuple):
+    """Formulas that a teacher ordered: the places of the anchors and of the candidates of each among them, and the scores of these."""
+
+    formulas: AnyArray
+    anchors: AnyArray
+    candidates: AnyArray
+    scores: AnyArray
+
+
+def split_formulas(
+    usable: AnyArray, configuration: FormulaTraining, teacher: Teacher | None
+) -> tuple[AnyArray, AnyArray]:
+    """Draw the formulas of a training among the usable ones; return (to train on, to validate on), in the order drawn."""
+    if len(usable) < FEW:
+        raise MathAMRError(f"{len(usable)} formulas are too few to train on")
+    if configuration.teacher and teacher is None:
+        raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+    order = np.random.default_rng([configuration.seed, 0]).permutation(usable)[: configuration.formulas]
+    held = min(configuration.validation, len(order) // 5)
+    return order[held:], order[:held]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +73,13 @@ class Teacher:
     def held(self) -> int:
         """The number of orders at the end that are held out for validation."""
         return min(MOST_HELD, len(self) // 10)
+
+    def taught(self, anchors: AnyArray) -> TaughtFormulas:
+        """Return the formulas of some orders."""
+        asked, candidates = self.anchors[anchors], self.candidates[anchors]
+        formulas = np.unique(np.concatenate([asked, candidates.ravel()]))
+        places = np.searchsorted(formulas, asked), np.searchsorted(formulas, candidates)
+        return TaughtFormulas(formulas, *places, self.scores[anchors].astype(np.float32))
 
     def checked(self, formulas: int) -> Teacher:
         """Return itself if all its numbers are formulas."""
@@ -60,3 +106,26 @@ class Teacher:
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{path} is not a teacher's file, or it is damaged: {error}") from error
         return cls(anchors, candidates, scores)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeMaterials(ABC):
+    """Formulas to train on and to validate on, by number, their labels, and an optional teacher."""
+
+    labels: FormulaLabels
+    train: AnyArray
+    held: AnyArray
+    teacher: Teacher | None
+
+    @property
+    @abstractmethod
+    def arrays(self) -> Sequence[AnyArray]:
+        """The formulas as arrays."""
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of the training data."""
+        content = hashlib.sha256()
+        for array in [*self.arrays, *([self.teacher.scores] if self.teacher is not None else [])]:
+            content.update(np.ascontiguousarray(array).tobytes())
+        return content.hexdigest()[:16]

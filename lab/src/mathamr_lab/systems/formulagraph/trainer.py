@@ -24,11 +24,12 @@ from mathamr_lab.systems.formulagraph.losses import (
     order_loss,
     segment_means,
 )
-from mathamr_lab.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
+from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
 from mathamr_lab.systems.formulagraph.pairing import pairing
 from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr_lab.systems.formulagraph.teacher import FormulaChoice
 from mathamr_lab.training.settings import autocast
-from mathamr_lab.training.trainer import TrainingSubject, Validation
+from mathamr_lab.training.trainer import Validation
 
 Which = tuple[str, bool]
 """A view, and whether it is of sub-expressions."""
@@ -55,6 +56,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
     """Trains both networks on formulas."""
 
     found = "own formula"
+    searched = "each sub-expression its own formula among a batch of formulas"
     configuration: NodeTraining
 
     def __init__(
@@ -65,20 +67,16 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         device: torch.device,
         name: str = "formula-graph",
     ) -> None:
-        self.materials, self.configuration, self.name = materials, configuration, name
+        self.materials, self.name = materials, name
         self._pairs = pairing(configuration.pairing)
         self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = FormulaGraphNetwork(model, materials.shard.labels)
+        self.shape = {"model": model.to_json()}
+        views = (materials.shard.slt, materials.shard.opt)
+        layout, operators = (len(each.labels) / len(materials.shard) for each in views)
+        self.nodes = f"{layout:.1f} in its layout, {operators:.1f} operators"
         super().__init__(self.network, len(materials.train), configuration, device)
-
-    def identity(self) -> dict[str, Any]:
-        """Identify the run."""
-        return {
-            "model": self.network.configuration.to_json(),
-            "training": self.configuration.to_json(),
-            "materials": self.materials.fingerprint(),
-        }
 
     def plan(self, epoch: int) -> list[FormulaChoice]:
         """Return the formulas of every batch."""
@@ -114,17 +112,14 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         teacher = self.materials.teacher
         if teacher is None or not len(batch.anchors):
             return None
-        anchors, candidates = teacher.anchors[batch.anchors], teacher.candidates[batch.anchors]
-        formulas = np.unique(np.concatenate([anchors, candidates.ravel()]))
+        formulas, anchors, candidates, scores = teacher.taught(batch.anchors)
         views = {}
         for view in VIEWS:
             trees = self.materials.trees(view)
             views[view] = batch_of(trees, formulas, whole(trees, formulas))
-        ours = np.repeat(np.searchsorted(formulas, anchors), candidates.shape[1])
-        others = np.searchsorted(formulas, candidates.ravel())
-        scores = teacher.scores[batch.anchors].astype(np.float32)
+        pairs = np.repeat(anchors, candidates.shape[1]), candidates.ravel()
         return TaughtBatch(
-            views, (torch.from_numpy(ours), torch.from_numpy(others)), torch.from_numpy(scores)
+            views, (torch.from_numpy(pairs[0]), torch.from_numpy(pairs[1])), torch.from_numpy(scores)
         )
 
     def loss(self, step: NodeStep) -> Tensor:
@@ -191,11 +186,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
         taught = self._taught(self.materials.held_orders())
         order = 0.0 if taught is None else float(self._order_loss(taught))
-        return Validation(
-            figures={"loss": loss, "order": order, "mrr": mrr},
-            searched=self.configuration.batch_size,
-            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
-        )
+        return self.validation(loss, order, mrr, self.configuration.batch_size)
 
     def _ranks(self, batch: FormulaChoice, generator: np.random.Generator) -> list[int]:
         found: list[int] = []
@@ -215,21 +206,4 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
         FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(
             folder
-        )
-
-    def subject(self) -> TrainingSubject:
-        """Return the formulas, and both configurations."""
-        materials, shard = self.materials, self.materials.shard
-        layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
-        return self.describe(
-            len(materials.train),
-            len(materials.held),
-            nodes=f"{layout:.1f} in its layout, {operators:.1f} operators",
-            labels=shard.labels,
-            teacher=materials.teacher,
-            validation="Validation searches for each sub-expression its own formula among a batch of formulas",
-            configurations={
-                "model": self.network.configuration.to_json(),
-                "training": self.configuration.to_json(),
-            },
         )

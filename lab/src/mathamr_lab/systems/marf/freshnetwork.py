@@ -9,7 +9,6 @@ from mathamr.core.tensorfile import halved
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.model import COMPONENTS
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
-from mathamr.text.torchfolder import quantised
 from mathamr_lab.systems.stateencoder import StateEncoder
 
 _TRANSFORMER = "context.transformer."
@@ -30,9 +29,7 @@ def stored_weights(network: MarfNetwork, components: Tensor) -> dict[str, Tensor
     kept = {name: each for name, each in network.state_dict().items() if not name.startswith(_TRANSFORMER)}
     kept |= {f"{_TRANSFORMER}{name}": each for name, each in base.changes(network.configuration.rank).items()}
     kept[f"{_TRANSFORMER}pieces.added"] = base.model.pieces.get_parameter("added")
-    rounded = {name: each for name, each in kept.items() if each.ndim == 2 and base.tuning == "full"}
-    others = {name: each for name, each in kept.items() if name not in rounded}
-    return {**quantised(rounded), **halved({**others, COMPONENTS: components})}
+    return {**base.rounded(kept), **halved({COMPONENTS: components})}
 
 
 def principal_components(rows: Tensor, size: int) -> Tensor:

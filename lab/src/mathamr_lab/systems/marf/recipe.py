@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.tensorfile import read_tensors
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
 from mathamr.systems.marf.inference import fused_vectors
@@ -34,7 +32,6 @@ from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, PartTra
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components, stored_weights
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
-    LEARNED,
     ContextTrainer,
     FormulaTrainer,
     FusionTrainer,
@@ -44,6 +41,7 @@ from mathamr_lab.systems.marf.trainers import (
 from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.export import ids_in, listed
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.plain import LEARNED, use_learned
 
 POSTS, MODEL = "posts.npz", "model.json"
 MOST_COMMANDS, LEAST_COMMANDS = 400, 25
@@ -177,16 +175,6 @@ def _network(work: StageWork, before: Sequence[str], training: MarfTraining, see
         elif stage != "words":
             raise MathAMRError(f"{path} does not exist: train the stage {stage} first, or all stages")
     return network
-
-
-def use_learned(network: nn.Module, path: Path, prefix: str) -> None:
-    """Load what a stage learned into a network; a head that only the stage had is left out."""
-    parameters = dict(network.named_parameters())
-    with torch.no_grad():
-        for name, value in read_tensors(path).items():
-            own = f"{prefix}{name.removeprefix('base.')}"
-            if own in parameters:
-                parameters[own].copy_(value)
 
 
 def part_trainer(

@@ -6,7 +6,6 @@ import zlib
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +15,6 @@ from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.tensorfile import tensor_bytes
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork
 from mathamr.systems.marf.postinput import PostInput, padded
 from mathamr.text.encoder import precision
@@ -29,7 +27,6 @@ from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
-LEARNED = "learned.safetensors"
 MASKED = 0.15
 _SEARCHED = 500
 """The number of validation pairs whose answers are searched."""
@@ -40,7 +37,7 @@ S = TypeVar("S")
 
 
 class PartTrainer(PlainTrainer[S]):
-    """The common part: the shard, the configuration, and the stored parameters: those that were trained."""
+    """The common part: the shard and the configuration."""
 
     what = "a part of MaRF"
     configuration: PartTraining
@@ -66,11 +63,6 @@ class PartTrainer(PlainTrainer[S]):
             "materials": [len(self.shard), zlib.crc32(np.ascontiguousarray(self.shard.pairs).data)],
             "learned": {name: list(each.shape) for name, each in self.learned.items()},
         }
-
-    def save(self, folder: Path, _about: dict[str, Any]) -> None:
-        """Write the trained parameters."""
-        stored = {name: each.detach().cpu() for name, each in self.learned.items()}
-        (folder / LEARNED).write_bytes(tensor_bytes(stored))
 
     def subject(self) -> TrainingSubject:
         """Describe the pairs and the configuration."""

@@ -12,10 +12,8 @@ import torch
 
 from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.tensorfile import halved
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr.text.torchfolder import quantised
 from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
@@ -25,9 +23,10 @@ from mathamr_lab.recipes.recipe import (
     TrainingStage,
 )
 from mathamr_lab.systems.mathamr.judgedlines import read_pairs, write_pairs
-from mathamr_lab.systems.mathamr.trainer import LEARNED, LineTrainer, LineTraining, use_learned
+from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining
 from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.plain import LEARNED, use_learned
 
 JUDGED, MODEL = "judged.jsonl", "model.json"
 STAGES = ("contrast", "ranking", "join")
@@ -151,13 +150,10 @@ def _join(work: StageWork, settings: TrainingSettings) -> StageResult:
     if last is None:
         raise MathAMRError(f"nothing was trained in {work.out} yet: train contrast or ranking first")
     model, base = _prepared_model(work), _base(work, settings, last, 0)
-    changes = base.changes(model.rank)
-    rounded = {name: each for name, each in changes.items() if each.ndim == 2 and base.tuning == "full"}
-    others = {name: each for name, each in changes.items() if name not in rounded}
     judged = read_pairs(work.prepared / JUDGED)
     # A model must not be measured on its training judgments, so the folder records their number.
     learned = {"judgments": len(judged), "topics": len({pair.topic for pair in judged})}
-    stored = {**quantised(rounded), **halved(others)}
+    stored = base.rounded(base.changes(model.rank))
     text = training_base(model.base, work.prepared)
     name = "mathamr-paper" if base.tuning == "full" else "mathamr"
     MathAMRSystem(text, model, stored, name=name, about={"training": learned}).save(work.model)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.systems.marf.postinput import padded
 from mathamr.text.encoder import precision
 from mathamr_lab.systems.mathamr.judgedlines import SCORES, JudgedPair, split_by_grade
@@ -25,7 +23,6 @@ from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
 OBJECTIVES, MONITORS = ("contrast", "ranking"), ("spearman", "loss")
-LEARNED = "learned.safetensors"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,11 +165,6 @@ class LineTrainer(PlainTrainer[LineStep]):
             "base": self.encoder.fingerprint,
         }
 
-    def save(self, folder: Path, _about: dict[str, Any]) -> None:
-        """Write what was learned."""
-        stored = {name: each.detach().cpu() for name, each in self.learned.items()}
-        (folder / LEARNED).write_bytes(tensor_bytes(stored))
-
     def subject(self) -> TrainingSubject:
         """Describe the judgments and the configuration."""
         return TrainingSubject(
@@ -182,14 +174,6 @@ class LineTrainer(PlainTrainer[LineStep]):
             data=[("judged pairs", f"{self.count:,} to learn from, {len(self.held):,} to validate on")],
             configurations={"training": self.configuration.to_json()},
         )
-
-
-def use_learned(encoder: torch.nn.Module, path: Path) -> None:
-    """Give an encoder what a training saved."""
-    parameters = dict(encoder.named_parameters())
-    with torch.no_grad():
-        for name, value in read_tensors(path).items():
-            parameters[name].copy_(value)
 
 
 def contrastive(queries: Tensor, candidates: Tensor, scores: Tensor, margin: float) -> Tensor:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +12,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from mathamr.core.arrays import AnyArray
-from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
@@ -22,58 +19,41 @@ from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.losses import order_loss
 from mathamr_lab.systems.formulagraph.renaming import Renaming
-from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.systems.formulagraph.teacher import (
+    FormulaChoice,
+    Teacher,
+    TreeMaterials,
+    split_formulas,
+)
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
 from mathamr_lab.systems.ssemb.configuration import StructTraining
-from mathamr_lab.training.trainer import TrainingSubject, Validation
+from mathamr_lab.training.trainer import Validation
 
 
-@dataclass(frozen=True, eq=False)
-class StructMaterials:
-    """The operator graphs of a shard's formulas, some held out for validation, and an optional teacher."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StructMaterials(TreeMaterials):
+    """The operator graphs of a shard's formulas."""
 
-    labels: FormulaLabels
     graphs: OperatorGraphs
-    train: AnyArray
-    held: AnyArray
-    teacher: Teacher | None
 
     @classmethod
     def of(
         cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
     ) -> StructMaterials:
         """Take formulas with enough nodes; labels that are rare in operator trees count as their type."""
-        if configuration.teacher and teacher is None:
-            raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
         counts = np.bincount(shard.opt.labels, minlength=len(shard.labels)).tolist()
         frequent = dict(zip(shard.labels.labels, counts, strict=True))
         own = shard.renumbered(FormulaLabels.of_counts(frequent, configuration.rare))
         graphs = OperatorGraphs.of_numbers(own.opt, shard.opt.labels)
         usable = np.flatnonzero(np.diff(graphs.node_starts) >= configuration.smallest)
-        if len(usable) < 2:
-            raise MathAMRError(f"{len(usable)} formulas are too few to train on")
-        order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
-        order = order[: configuration.formulas]
-        held = min(configuration.validation, len(order) // 5)
+        train, held = split_formulas(usable, configuration, teacher)
         taught = teacher.checked(len(shard)) if teacher is not None and configuration.teacher else None
-        return cls(own.labels, graphs, np.sort(order[held:]), np.sort(order[:held]), taught)
+        return cls(labels=own.labels, graphs=graphs, teacher=taught, train=np.sort(train), held=np.sort(held))
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of the training data."""
-        content = hashlib.sha256()
-        arrays = [self.graphs.labels, self.graphs.sources, self.graphs.targets]
-        for array in [*arrays, *([self.teacher.scores] if self.teacher is not None else [])]:
-            content.update(np.ascontiguousarray(array).tobytes())
-        return content.hexdigest()[:16]
-
-
-class StructChoice(NamedTuple):
-    """A batch by number: its formulas, and the anchors whose order is learned with them."""
-
-    number: int
-    formulas: AnyArray
-    anchors: AnyArray
+    @property
+    def arrays(self) -> list[AnyArray]:
+        """The operator graphs."""
+        return [self.graphs.labels, self.graphs.sources, self.graphs.targets]
 
 
 class StructStep(NamedTuple):
@@ -88,6 +68,7 @@ class StructTrainer(TreeTrainer[StructStep]):
     """Trains StructEmb on formulas."""
 
     found = "own view"
+    searched = "one view of each formula the other among all held-out formulas"
     configuration: StructTraining
 
     def __init__(
@@ -99,23 +80,16 @@ class StructTrainer(TreeTrainer[StructStep]):
         device: torch.device,
         name: str = "ssemb",
     ) -> None:
-        self.materials, self.augmentation, self.configuration = materials, augmentation, configuration
-        self.name = name
+        self.materials, self.augmentation, self.name = materials, augmentation, name
         self._renaming = Renaming(materials.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = StructEmb(model, len(materials.labels))
+        self.shape = {"model": model.to_json(), "augmentation": augmentation.to_json()}
+        nodes = len(materials.graphs.labels) / max(1, len(materials.graphs))
+        self.nodes = f"{nodes:.1f}, equal subtrees once"
         super().__init__(self.network, len(materials.train), configuration, device)
 
-    def identity(self) -> dict[str, Any]:
-        """Identify the run."""
-        return {
-            "model": self.network.configuration.to_json(),
-            "augmentation": self.augmentation.to_json(),
-            "training": self.configuration.to_json(),
-            "materials": self.materials.fingerprint,
-        }
-
-    def plan(self, epoch: int) -> list[StructChoice]:
+    def plan(self, epoch: int) -> list[FormulaChoice]:
         """Return the formulas of every batch, shuffled."""
         configuration, teacher = self.configuration, self.materials.teacher
         generator = np.random.default_rng([configuration.seed, 1, epoch])
@@ -127,14 +101,14 @@ class StructTrainer(TreeTrainer[StructStep]):
             usable = len(teacher) - teacher.held
             many = max(1, min(size // teacher.candidates.shape[1], usable))
             anchors = [generator.choice(usable, many, replace=False) for _ in cuts]
-        return [StructChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
+        return [FormulaChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
 
-    def step(self, batch: StructChoice, epoch: int) -> StructStep:
+    def step(self, batch: FormulaChoice, epoch: int) -> StructStep:
         """Return both views, drawn for this epoch."""
         generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
         return self._views(batch, generator)
 
-    def _views(self, batch: StructChoice, generator: np.random.Generator) -> StructStep:
+    def _views(self, batch: FormulaChoice, generator: np.random.Generator) -> StructStep:
         graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
         moves = self._renaming.drawn(len(graphs), generator)
         renamed = self._renaming.applied(graphs.labels.astype(np.int64), graphs.owners, moves)
@@ -144,15 +118,12 @@ class StructTrainer(TreeTrainer[StructStep]):
             GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device), self._taught(batch)
         )
 
-    def _taught(self, batch: StructChoice) -> tuple[GraphNumbers, Tensor, Tensor, Tensor] | None:
+    def _taught(self, batch: FormulaChoice) -> tuple[GraphNumbers, Tensor, Tensor, Tensor] | None:
         teacher = self.materials.teacher
         if teacher is None or not len(batch.anchors):
             return None
-        anchors, candidates = teacher.anchors[batch.anchors], teacher.candidates[batch.anchors]
-        formulas = np.unique(np.concatenate([anchors, candidates.ravel()]))
-        places = (np.searchsorted(formulas, anchors), np.searchsorted(formulas, candidates))
-        ours, others = (torch.from_numpy(each).to(self.device) for each in places)
-        scores = torch.from_numpy(teacher.scores[batch.anchors].astype(np.float32)).to(self.device)
+        formulas, *places = teacher.taught(batch.anchors)
+        ours, others, scores = (torch.from_numpy(each).to(self.device) for each in places)
         return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
 
     def loss(self, step: StructStep) -> Tensor:
@@ -185,16 +156,12 @@ class StructTrainer(TreeTrainer[StructStep]):
         generator = np.random.default_rng([self.configuration.seed, 3])
         teacher = self.materials.teacher
         orders = np.zeros(0, np.int64) if teacher is None else np.arange(len(teacher))[-teacher.held :]
-        step = self._views(StructChoice(0, held, orders), generator)
+        step = self._views(FormulaChoice(0, held, orders), generator)
         loss = float(self._agreement(step))
         order = 0.0 if step.taught is None else float(self._order_loss(step.taught))
         scores = self.network(step.one) @ self.network(step.other).T
         ranks = (scores > scores.diagonal()[:, None]).sum(1) + 1
-        return Validation(
-            figures={"loss": loss, "order": order, "mrr": float((1 / ranks.float()).mean())},
-            searched=len(held),
-            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
-        )
+        return self.validation(loss, order, float((1 / ranks.float()).mean()), len(held))
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write the folder of the network; the recipe's next stage adds the text encoder."""
@@ -206,23 +173,6 @@ class StructTrainer(TreeTrainer[StructStep]):
         reader = self.configuration.reader
         SsembSystem(self.network, self.materials.labels, reader=reader, name=self.name, about=about).save(
             folder
-        )
-
-    def subject(self) -> TrainingSubject:
-        """Return the formulas, and the configurations."""
-        materials, graphs = self.materials, self.materials.graphs
-        return self.describe(
-            len(materials.train),
-            len(materials.held),
-            nodes=f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",
-            labels=materials.labels,
-            teacher=materials.teacher,
-            validation="Validation searches for one view of each formula the other among all held-out formulas",
-            configurations={
-                "model": self.network.configuration.to_json(),
-                "augmentation": self.augmentation.to_json(),
-                "training": self.configuration.to_json(),
-            },
         )
 
 

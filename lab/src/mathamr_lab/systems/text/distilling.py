@@ -26,7 +26,7 @@ from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
 from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.trainer import TextTrainer
 from mathamr_lab.systems.text.training import TextTraining
-from mathamr_lab.training.learner import ContrastiveStep
+from mathamr_lab.training.contrastive import ContrastiveStep
 from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
 from mathamr_lab.training.settings import Ranges

@@ -36,13 +36,13 @@ from mathamr_lab.systems.text.validation import (
     among_others,
     searched,
 )
-from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
+from mathamr_lab.training.contrastive import ContrastiveStep, ContrastiveTrainer
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
-class TextTrainer:
+class TextTrainer(ContrastiveTrainer[PieceBatch]):
     """Trains a text encoder; validation searches the validation pairs' answers among others."""
 
     unit = "pairs"
@@ -71,12 +71,12 @@ class TextTrainer:
             projected(base.model, configuration.projection), base.pieces, device=str(device)
         )
         self._plan: tuple[int, list[IntArray]] | None = None
-        self.learner = self._learner(self.encoder.model)
+        self.model, self.size, self.loss = self.encoder.model, self.encoder.size, self._loss().to(device)
+        self.optimiser = self._optimiser()
         torch.manual_seed(configuration.seed)
 
-    def _learner(self, model: Transformer) -> ContrastiveLearner[PieceBatch]:
-        configuration = self.configuration
-        loss = self._loss().to(self.device)
+    def _optimiser(self) -> Optimiser:
+        configuration, model = self.configuration, self.encoder.model
         for name, parameter in model.named_parameters():
             if name.startswith(tuple(configuration.frozen.split())):
                 parameter.requires_grad_(False)
@@ -91,20 +91,10 @@ class TextTrainer:
             ),
             ParameterGroup(parameters={name: named[name] for name in fresh}, rate=rate, weight_decay=decay),
             ParameterGroup(
-                parameters={f"loss.{name}": each for name, each in loss.named_parameters()}, rate=rate
+                parameters={f"loss.{name}": each for name, each in self.loss.named_parameters()}, rate=rate
             ),
         ]
-        self.optimiser = Optimiser(
-            groups, self._schedule, clip=configuration.clip, clipped=model.parameters()
-        )
-        return ContrastiveLearner(
-            model=model,
-            encode=self._encoded,
-            size=self.encoder.size,
-            loss=loss,
-            optimiser=self.optimiser,
-            device=self.device,
-        )
+        return Optimiser(groups, self._schedule, clip=configuration.clip, clipped=model.parameters())
 
     def _loss(self) -> TemperedLoss:
         return ContrastiveLoss(self.configuration.temperature, self.configuration.beta)
@@ -114,7 +104,8 @@ class TextTrainer:
         steps = max(1, -(-len(self.train) // self.configuration.batch_size))
         return Schedule(self.configuration.epochs * steps, self.configuration.warmup)
 
-    def _encoded(self, part: PieceBatch) -> Tensor:
+    def encode(self, part: PieceBatch) -> Tensor:
+        """Return the vectors of the parts of some texts."""
         with precision(self.device):
             return vectors_of(self.encoder.model, part.to(self.device))
 
@@ -213,15 +204,6 @@ class TextTrainer:
         numbers = np.concatenate([chosen, np.array([number for number, _ in foils], np.int64)])
         return numbers, [*posts, *(foil for _, foil in foils)], len(foils)
 
-    def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
-        """Take one step."""
-        return self.learner.learn(step, number)
-
-    def figures(self, number: int) -> dict[str, float]:
-        """Return the temperature and the rate of all parameters but the projection."""
-        temperature = float(self.learner.loss.temperature.detach())
-        return {"temperature": temperature, "rate": self.optimiser.rate(number)}
-
     def vectors(self, posts: Sequence[int] | IntArray) -> list[PostVectors]:
         """Return the vectors of posts by number, and which of them is the complete post's."""
         self.encoder.model.eval()
@@ -250,7 +232,7 @@ class TextTrainer:
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that the next step depends on, including the batches of the current epoch."""
-        state = self.learner.state()
+        state = super().state()
         if self._plan is not None:
             epoch, batches = self._plan
             state["plan.epoch"] = torch.tensor(epoch)
@@ -260,7 +242,7 @@ class TextTrainer:
 
     def use_state(self, state: dict[str, Tensor]) -> None:
         """Reverse `state`."""
-        self.learner.use_state(state)
+        super().use_state(state)
         plan = under(state, "plan.")
         if plan:
             cuts = np.cumsum(plan["counts"].numpy())[:-1]

@@ -16,7 +16,7 @@ from mathamr.systems.layers.stack import GraphStack, packed
 from mathamr.systems.mathamrplus.graphencoder import BUDGET
 from mathamr_lab.systems.mathamrplus.graph.augmentation import augmented, graph_keys
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
-from mathamr_lab.training.learner import ContrastiveStep
+from mathamr_lab.training.contrastive import ContrastiveStep
 from mathamr_lab.training.losses import Contrast
 from mathamr_lab.training.pairs import Answers, checked, split
 

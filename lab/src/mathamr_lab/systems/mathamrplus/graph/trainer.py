@@ -19,7 +19,7 @@ from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.validation import MEASURED, validate
-from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
+from mathamr_lab.training.contrastive import ContrastiveStep, ContrastiveTrainer
 from mathamr_lab.training.losses import ContrastiveLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches
@@ -27,7 +27,7 @@ from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 
-class GraphTrainer:
+class GraphTrainer(ContrastiveTrainer[GraphBatch]):
     """Trains a new MathAMR+ network; with `half`, its weights are stored in sixteen bits."""
 
     unit = "pairs"
@@ -50,7 +50,8 @@ class GraphTrainer:
         self.steps = len(self.plan(0))
         torch.manual_seed(configuration.seed)
         self.network = MathAMRPlus(model, len(shard.vocabulary), len(shard.relations)).to(device)
-        loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(device)
+        self.model, self.size = self.network, model.projection
+        self.loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(device)
         groups = [
             ParameterGroup(
                 parameters={f"{part}.{name}": each for name, each in module.named_parameters()},
@@ -60,21 +61,14 @@ class GraphTrainer:
             )
             for part, module, decay in (
                 ("model", self.network, configuration.weight_decay),
-                ("loss", loss, 0.0),
+                ("loss", self.loss, 0.0),
             )
         ]
         schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
         self.optimiser = Optimiser(groups, schedule, clip=configuration.clip, fused=True)
-        self.learner: ContrastiveLearner[GraphBatch] = ContrastiveLearner(
-            model=self.network,
-            encode=self._encoded,
-            size=model.projection,
-            loss=loss,
-            optimiser=self.optimiser,
-            device=device,
-        )
 
-    def _encoded(self, part: GraphBatch) -> Tensor:
+    def encode(self, part: GraphBatch) -> Tensor:
+        """Return the vectors of some graphs."""
         with autocast(self.configuration.precision, self.device):
             vectors: Tensor = self.network(part.to(self.device))
         return vectors
@@ -96,26 +90,9 @@ class GraphTrainer:
         """Return the augmented graphs of a batch."""
         return self.pairs.step(self.pairs.train[batch], batch, epoch, self.device)
 
-    def learn(self, step: ContrastiveStep[GraphBatch], number: int) -> Tensor:
-        """Take one step."""
-        return self.learner.learn(step, number)
-
-    def figures(self, number: int) -> dict[str, float]:
-        """Return the temperature and the rate."""
-        temperature = float(self.learner.loss.temperature.detach())
-        return {"temperature": temperature, "rate": self.optimiser.rate(number)}
-
     def validate(self) -> Validation | None:
         """Return the loss of the validation pairs, and how well questions find their answers."""
-        return validate(self.learner, self.pairs)
-
-    def state(self) -> dict[str, Tensor]:
-        """Return everything that the next step depends on."""
-        return self.learner.state()
-
-    def use_state(self, state: dict[str, Tensor]) -> None:
-        """Reverse `state`."""
-        self.learner.use_state(state)
+        return validate(self, self.pairs)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write a model folder of the graph network."""

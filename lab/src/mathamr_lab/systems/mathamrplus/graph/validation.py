@@ -8,7 +8,7 @@ import torch
 from mathamr.core.arrays import IntArray
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
-from mathamr_lab.training.learner import ContrastiveLearner
+from mathamr_lab.training.contrastive import ContrastiveTrainer
 from mathamr_lab.training.maxsim import VectorRows, maxsim
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
@@ -26,10 +26,10 @@ MEASURED = (
 class _Table:
     """The vectors of some posts by their numbers."""
 
-    def __init__(self, learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, posts: IntArray) -> None:
+    def __init__(self, trainer: ContrastiveTrainer[GraphBatch], pairs: GraphPairs, posts: IntArray) -> None:
         self._counts = np.diff(pairs.shard.starts["reps"])
-        self._posts, self._device = posts, learner.device
-        self._vectors = learner.encoded(pairs.plain(posts))
+        self._posts, self._device = posts, trainer.device
+        self._vectors = trainer.encoded(pairs.plain(posts))
         self._begins = np.cumsum(self._counts[posts]) - self._counts[posts]
 
     def vectors(self, numbers: IntArray) -> torch.Tensor:
@@ -45,27 +45,27 @@ class _Table:
         return VectorRows.of(self._counts[numbers], self._device)
 
 
-def validate(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs) -> Validation | None:
+def validate(trainer: ContrastiveTrainer[GraphBatch], pairs: GraphPairs) -> Validation | None:
     """Measure the network on the validation pairs, searching among at most `SEARCHED`; None if there are none."""
     if len(pairs.validation) < 2:
         return None
-    table = _Table(learner, pairs, np.unique(pairs.validation))
+    table = _Table(trainer, pairs, np.unique(pairs.validation))
     with torch.inference_mode():
-        loss = _loss(learner, pairs, table)
+        loss = _loss(trainer, pairs, table)
         mrr, recall, searched = _search(pairs, table)
     worth = -loss if pairs.configuration.monitor == "loss" else mrr
     return Validation(figures={"loss": loss, "mrr": mrr, "recall": recall}, searched=searched, worth=worth)
 
 
-def _loss(learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, table: _Table) -> float:
+def _loss(trainer: ContrastiveTrainer[GraphBatch], pairs: GraphPairs, table: _Table) -> float:
     size, total, count = pairs.configuration.batch_size, 0.0, 0
     for start in range(0, len(pairs.validation), size):
         batch = pairs.validation[start : start + size]
         if len(batch) < 2:
             break
         questions, answers = batch[:, 0], batch[:, 1]
-        contrast = pairs.contrast(questions, answers, learner.device)
-        loss = learner.loss(table.vectors(questions), table.vectors(answers), contrast)
+        contrast = pairs.contrast(questions, answers, trainer.device)
+        loss = trainer.loss(table.vectors(questions), table.vectors(answers), contrast)
         total, count = total + float(loss) * len(batch), count + len(batch)
     return total / count
 

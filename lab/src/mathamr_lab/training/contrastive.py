@@ -1,8 +1,9 @@
-"""`ContrastiveLearner`: a network, its contrastive loss and its optimiser; a step may exceed memory."""
+"""`ContrastiveTrainer`: a network, its contrastive loss and its optimiser; a step may exceed memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,43 +27,47 @@ class ContrastiveStep(Generic[P]):
     contrast: Contrast
 
 
-class ContrastiveLearner(Generic[P]):
-    """Learn from steps: encode, compare, and update the weights; `encode` computes the vectors of a part, of this `size`."""
+class ContrastiveTrainer(ABC, Generic[P]):
+    """Learns from steps: encodes, compares, and updates the weights; a subclass sets the fields and encodes a part.
 
-    def __init__(
-        self,
-        *,
-        model: nn.Module,
-        encode: Callable[[P], Tensor],
-        size: int,
-        loss: TemperedLoss,
-        optimiser: Optimiser,
-        device: torch.device,
-    ) -> None:
-        self.model, self.loss, self.device = model, loss, device
-        self._encode, self._size, self._optimiser = encode, size, optimiser
+    `size` is that of a vector.
+    """
+
+    model: nn.Module
+    loss: TemperedLoss
+    optimiser: Optimiser
+    device: torch.device
+    size: int
+
+    @abstractmethod
+    def encode(self, part: P) -> Tensor:
+        """Return the vectors of a part."""
 
     def learn(self, step: ContrastiveStep[P], number: int) -> Tensor:
         """Take one step; the loss stays on the device, so that nothing waits for it."""
-        self._optimiser.begin(number)
+        self.optimiser.begin(number)
         self.model.train()
         loss = self._whole(step) if len(step.parts) <= 1 else self._in_parts(step)
-        self._optimiser.update()
+        self.optimiser.update()
         return loss.detach()
+
+    def figures(self, number: int) -> dict[str, float]:
+        """Return the temperature, and the rate of the first parameters."""
+        return {"temperature": float(self.loss.temperature.detach()), "rate": self.optimiser.rate(number)}
 
     def encoded(self, parts: Iterable[P]) -> Tensor:
         """Return the vectors of parts, without gradients and without dropout."""
         self.model.eval()
         with torch.inference_mode():
-            return self._joined([self._encode(part) for part in parts])
+            return self._joined([self.encode(part) for part in parts])
 
     def _whole(self, step: ContrastiveStep[P]) -> Tensor:
-        loss = self._compared(self._joined([self._encode(part) for part in step.parts]), step)
+        loss = self._compared(self._joined([self.encode(part) for part in step.parts]), step)
         torch.autograd.backward(loss)
         return loss
 
     def _joined(self, parts: list[Tensor]) -> Tensor:
-        return torch.cat(parts) if parts else torch.zeros(0, self._size, device=self.device)
+        return torch.cat(parts) if parts else torch.zeros(0, self.size, device=self.device)
 
     def _compared(self, vectors: Tensor, step: ContrastiveStep[P]) -> Tensor:
         loss: Tensor = self.loss(vectors[: step.questions], vectors[step.questions :], step.contrast)
@@ -77,7 +82,7 @@ class ContrastiveLearner(Generic[P]):
         for part in step.parts:
             before.append(random_states(self.device))
             with torch.no_grad():
-                parts.append(self._encode(part))
+                parts.append(self.encode(part))
         vectors = torch.cat(parts).requires_grad_()
         loss = self._compared(vectors, step)
         torch.autograd.backward(loss)
@@ -87,7 +92,7 @@ class ContrastiveLearner(Generic[P]):
             step.parts, before, torch.split(vectors.grad, [len(rows) for rows in parts]), strict=True
         ):
             use_random_states(states, self.device)
-            torch.autograd.backward(self._encode(part), gradient)
+            torch.autograd.backward(self.encode(part), gradient)
         use_random_states(after, self.device)
         return loss
 
@@ -95,12 +100,12 @@ class ContrastiveLearner(Generic[P]):
         """Return everything that the next step depends on: weights, moments of the optimiser, random states."""
         state = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
         state |= {f"loss.{name}": tensor for name, tensor in self.loss.state_dict().items()}
-        state |= self._optimiser.state() | random_states(self.device)
+        state |= self.optimiser.state() | random_states(self.device)
         return {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
 
     def use_state(self, state: dict[str, Tensor]) -> None:
         """Take up what `state` returned."""
         self.model.load_state_dict(under(state, "model."))
         self.loss.load_state_dict(under(state, "loss."))
-        self._optimiser.use_state(state)
+        self.optimiser.use_state(state)
         use_random_states(state, self.device)
