@@ -58,7 +58,7 @@ def test_the_folder_holds_a_model_and_a_card(shard: Shard, tmp_path: Path) -> No
     card = (tmp_path / "README.md").read_text()
     for words in (
         "# Training card",
-        "36 to train on, 4 to validate on",
+        "training on 36 pairs, validating on 4",
         "| learning_rate | 0.003 |",
         "torch",
     ):

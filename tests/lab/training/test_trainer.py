@@ -12,13 +12,14 @@ from torch import Tensor
 from mathamr.core.arrays import IntArray
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr_lab.training.pairs import batches
-from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr_lab.training.trainer import Validation, ValidationFigure
 from tests.lab.training.contract import check_trainer, run
 
 
 class Line:
     """y = 3x + 1, learned by plain descent with some noise of chance in every step."""
 
+    summary = "a line through 20 points"
     epochs, patience, steps, examples, unit, pretrained = 4, 2, 5, 4, "points", True
     measured = (ValidationFigure("error", "error", loss=True),)
 
@@ -29,16 +30,7 @@ class Line:
         self.saved: list[dict[str, Any]] = []
 
     def identity(self) -> dict[str, Any]:
-        return {"points": len(self.x)}
-
-    def subject(self) -> TrainingSubject:
-        return TrainingSubject(
-            summary="a line through 20 points",
-            monitor="error",
-            validation="Validation looks at the points",
-            data=[("points", "20")],
-            configurations={"line": {"slope": 3}},
-        )
+        return {"points": len(self.x), "line": {"slope": 3}}
 
     def plan(self, epoch: int) -> list[IntArray]:
         return batches(20, 4, 0, epoch)
@@ -86,7 +78,7 @@ def test_the_value_before_training_and_every_figure_are_reported(tmp_path: Path)
     card = (tmp_path / "README.md").read_text()
     assert "| epoch | loss | error | slope | seconds | GiB |" in card
     assert "| before | – | 4.0000 | – | – | – |" in card
-    assert "Validation looks at the points (20 of them)." in card
+    assert "| line |  |\n| --- | --- |\n| slope | 3 |" in card
 
 
 def test_the_contract_finds_a_state_that_forgets_something(

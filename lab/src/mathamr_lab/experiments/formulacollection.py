@@ -17,7 +17,7 @@ from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import trees_of
-from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.identifiers import SeenIds
 
 if TYPE_CHECKING:
@@ -178,11 +178,6 @@ class FormulaCollection:
     def places(self) -> dict[str, int]:
         """The number of every candidate."""
         return {name: number for number, name in enumerate(self.candidates)}
-
-    def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:
-        """Split one view of the shard into (candidates, queries)."""
-        cut = len(self.candidates)
-        return trees.chosen(np.arange(cut)), trees.chosen(np.arange(cut, len(trees)))
 
 
 def is_pool(path: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from mathamr_lab.systems.formulagraph.teacher import TreeMaterials
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.settings import FormulaTraining
-from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 Step = TypeVar("Step")
 
@@ -17,19 +17,16 @@ Step = TypeVar("Step")
 class TreeTrainer(PlainTrainer[Step]):
     """A new network, trained on formulas; validation reports its loss, that of held-out orders, and how well formulas are found.
 
-    A subclass sets the configurations of the network (`shape`, that of the model as `model`) and tells the size of a formula (`nodes`).
+    A subclass sets the configurations of the network (`shape`).
     """
 
     unit = "formulas"
     fused = True
     found: ClassVar[str]
     """What a validation searches for, as a column heading."""
-    searched: ClassVar[str]
-    """The same in words, behind "searches for"."""
     configuration: FormulaTraining
     materials: TreeMaterials
     shape: Mapping[str, Mapping[str, Any]]
-    nodes: str
 
     @property
     def measured(self) -> tuple[ValidationFigure, ...]:  # type: ignore[override]
@@ -57,23 +54,9 @@ class TreeTrainer(PlainTrainer[Step]):
             "materials": self.materials.fingerprint,
         }
 
-    def subject(self) -> TrainingSubject:
-        """Return the formulas and the configurations in words."""
+    @property
+    def summary(self) -> str:
+        """One line on the formulas and the network."""
+        train, held, labels = map(len, (self.materials.train, self.materials.held, self.materials.labels))
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
-        train, held, teacher = len(self.materials.train), len(self.materials.held), self.materials.teacher
-        return TrainingSubject(
-            summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",
-            monitor="loss",
-            validation=f"Validation searches for {self.searched}",
-            data=[
-                ("formulas", f"{train:,} to train on, {held:,} to validate on, each visual class once"),
-                ("nodes of a formula", self.nodes),
-                ("labels", f"{len(self.materials.labels):,}"),
-                *([("teacher", f"{len(teacher):,} orders")] if teacher is not None else []),
-            ],
-            configurations={
-                **self.shape,
-                "model": {**self.shape["model"], "parameters": f"{parameters:,}"},
-                "training": self.configuration.to_json(),
-            },
-        )
+        return f"training on {train:,} formulas of {labels:,} labels, validating on {held:,}; {parameters:,} parameters"

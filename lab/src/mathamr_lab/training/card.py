@@ -11,67 +11,30 @@ from mathamr.core.progress import duration
 from mathamr.systems.models import CARD_HEADER
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.resources import Resources
-from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
+from mathamr_lab.training.trainer import Trainer, ValidationFigure
 
 CARD = "README.md"
 _PLAIN = ("epoch", "step", "loss", "seconds", "training_seconds", "memory", "validation")
 
 
 def write_card(
-    folder: Path,
-    subject: TrainingSubject,
-    measured: Sequence[ValidationFigure],
-    progress: TrainingProgress,
-    resources: Resources,
+    folder: Path, trainer: Trainer[Any, Any], progress: TrainingProgress, resources: Resources
 ) -> None:
-    """Write `README.md` into a model's folder."""
+    """Write `README.md` into a model's folder: Markdown with the header that the Hugging Face Hub reads."""
+    state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
+    parts = ["\n".join(CARD_HEADER), "# Training card", trainer.summary]
+    parts.append(f"Training is {state}; the best epoch is {progress.best_epoch}.")
+    parts += ["## Epochs", _epochs(trainer.measured, progress), "## Configuration"]
+    parts += [
+        _table((name, ""), list(each.items()))
+        for name, each in trainer.identity().items()
+        if isinstance(each, dict)
+    ]
+    parts += ["## Machine", f"{resources.machine}; {duration(progress.seconds)} in all."]
     try:
-        (folder / CARD).write_text(card(subject, measured, progress, resources), encoding="utf-8")
+        (folder / CARD).write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"cannot write the training card in {folder}: {error}") from error
-
-
-def card(
-    subject: TrainingSubject,
-    measured: Sequence[ValidationFigure],
-    progress: TrainingProgress,
-    resources: Resources,
-) -> str:
-    """Return the card as Markdown with the header that the Hugging Face Hub reads."""
-    state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
-    lines = [
-        *CARD_HEADER,
-        "# Training card",
-        "",
-        f"Training is {state}; the best epoch is {progress.best_epoch}, by validation {subject.monitor}.",
-        "",
-        "## Data",
-        "",
-        _table(("", ""), subject.data),
-        "",
-        "## Epochs",
-        "",
-        _epochs(measured, progress),
-        "",
-        f"{subject.validation} ({_searched(progress.history)} of them).",
-        "",
-        "## Configuration",
-        "",
-    ]
-    for name, configuration in subject.configurations.items():
-        lines += [_table((name, ""), list(configuration.items())), ""]
-    lines += [
-        "## Machine",
-        "",
-        f"{resources.machine}; {duration(progress.seconds)} in all.",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def _searched(history: Sequence[dict[str, Any]]) -> str:
-    found = [row["validation"]["searched"] for row in history if row["validation"]]
-    return f"{found[-1]:,}" if found else "none"
 
 
 def _epochs(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> str:

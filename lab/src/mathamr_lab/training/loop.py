@@ -53,7 +53,7 @@ def train(
 class _Run(Generic[B, S]):
     def __init__(self, trainer: Trainer[B, S], out: Path, resources: Resources) -> None:
         self.trainer, self.out, self.resources = trainer, out, resources
-        self.progress, self.steps, self.subject = TrainingProgress(), trainer.steps, trainer.subject()
+        self.progress, self.steps = TrainingProgress(), trainer.steps
         self.identity = trainer.identity()
         self._started = self._saved = time.monotonic()
         self._seconds_before = 0.0
@@ -70,9 +70,7 @@ class _Run(Generic[B, S]):
             return
         self._seconds_before = progress.seconds
         with _wish_to_stop() as stop:
-            self.say(f"{self.subject.summary}, {self.resources.device}")
-            for note in self.subject.notes:
-                self.say(note)
+            self.say(f"{self.trainer.summary}, {self.resources.device}")
             if self.trainer.pretrained and not progress.epoch and not progress.step:
                 self._before()
             while progress.epoch < self.trainer.epochs and not progress.done:
@@ -194,7 +192,7 @@ class _Run(Generic[B, S]):
         state = {} if progress.done else self.trainer.state()
         save_checkpoint(self.out / CHECKPOINT, state, progress, self.identity)
         if progress.history:
-            write_card(self.out, self.subject, self.trainer.measured, progress, self.resources)
+            write_card(self.out, self.trainer, progress, self.resources)
 
 
 @contextmanager

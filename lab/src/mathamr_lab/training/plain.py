@@ -19,7 +19,7 @@ from mathamr_lab.training.checkpoint import random_states, use_random_states
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.settings import TrainingConfiguration
-from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 LEARNED = "learned.safetensors"
 S = TypeVar("S")
@@ -58,9 +58,10 @@ class PlainTrainer(ABC, Generic[S]):
     def identity(self) -> dict[str, Any]:
         """Identify the run."""
 
+    @property
     @abstractmethod
-    def subject(self) -> TrainingSubject:
-        """Describe what is trained."""
+    def summary(self) -> str:
+        """One line on what is trained."""
 
     @abstractmethod
     def step(self, batch: Any, epoch: int) -> S:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -38,21 +38,6 @@ class Validation:
         return {**self.figures, "searched": self.searched}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSubject:
-    """A description of what is trained, on what and how: for the first lines of a run and for its card.
-
-    `validation` is a sentence about the validation; `monitor` names the figure that chooses the best epoch.
-    """
-
-    summary: str
-    monitor: str
-    validation: str
-    data: Sequence[tuple[str, str]]
-    configurations: Mapping[str, Mapping[str, Any]]
-    notes: Sequence[str] = field(default=())
-
-
 class Trainer(Protocol[B, S]):
     """A network, its training data, and its training: one step at a time.
 
@@ -78,11 +63,12 @@ class Trainer(Protocol[B, S]):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run: a checkpoint of another one is refused, with the difference."""
+        """Identify the run, its configurations by name: a checkpoint of another one is refused, with the difference."""
         ...
 
-    def subject(self) -> TrainingSubject:
-        """Describe what is trained."""
+    @property
+    def summary(self) -> str:
+        """One line on what is trained, on what and how large it is: for the start of a run and its card."""
         ...
 
     def plan(self, epoch: int) -> Sequence[B]:

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from mathamr.core.errors import MathAMRError
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.materials import ANSWER, TextMaterials, gathered, threads
 from mathamr_lab.systems.text.trainer import TextTrainer
-from mathamr_lab.systems.text.training import TextTraining, text_training
+from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.loop import train
 from mathamr_lab.training.resources import Resources
@@ -76,22 +75,6 @@ def test_a_batch_in_parts_learns_the_same_as_the_whole(corpus: TextCorpus) -> No
         torch.testing.assert_close(whole, parts, rtol=1e-2, atol=1e-4)
 
 
-def test_the_schedule_is_that_of_all_epochs_though_the_last_ones_are_left_out(corpus: TextCorpus) -> None:
-    made, shorter = trainer(corpus, epochs=4, last_epoch=2), trainer(corpus, epochs=4)
-    assert (made.epochs, shorter.epochs) == (2, 4)
-    assert made.figures(5)["rate"] == shorter.figures(5)["rate"] > 0
-
-
-def test_validation_pairs_are_never_trained_on(corpus: TextCorpus) -> None:
-    made = trainer(corpus)
-    held = {tuple(pair) for pair in made.validation.tolist()}
-    assert held
-    plan = made.plan(0)
-    assert len(plan) == made.steps
-    for places in plan:
-        assert not held & {tuple(pair) for pair in made.train[places].tolist()}
-
-
 def test_the_validation_is_that_of_a_plain_search(corpus: TextCorpus) -> None:
     made = trainer(corpus)
     found = made.validate()
@@ -112,15 +95,3 @@ def test_the_validation_is_that_of_a_plain_search(corpus: TextCorpus) -> None:
         total += 1 / (better + 1) if better < 10 else 0
     assert found.figures["mrr_maxsim"] == pytest.approx(total / len(made.validation), abs=1e-4)
     assert found.searched == len(documents)
-
-
-def test_changes_are_checked() -> None:
-    assert text_training(["epochs=3", "beta=0.25"]) == TextTraining(epochs=3, beta=0.25)
-    for change, words in (
-        ("colour=1", "unknown configuration field 'colour'"),
-        ("epochs=0", "from 1 to"),
-        ("epochs=x", "expected int"),
-        ("epochs", "expected NAME=VALUE"),
-    ):
-        with pytest.raises(MathAMRError, match=words):
-            text_training([change])

@@ -56,7 +56,6 @@ class NodeTrainer(TreeTrainer[NodeStep]):
     """Trains both networks on formulas."""
 
     found = "own formula"
-    searched = "each sub-expression its own formula among a batch of formulas"
     configuration: NodeTraining
 
     def __init__(
@@ -73,9 +72,6 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         torch.manual_seed(configuration.seed)
         self.network = FormulaGraphNetwork(model, materials.shard.labels)
         self.shape = {"model": model.to_json()}
-        views = (materials.shard.slt, materials.shard.opt)
-        layout, operators = (len(each.labels) / len(materials.shard) for each in views)
-        self.nodes = f"{layout:.1f} in its layout, {operators:.1f} operators"
         super().__init__(self.network, len(materials.train), configuration, device)
 
     def plan(self, epoch: int) -> list[FormulaChoice]:

@@ -25,7 +25,7 @@ from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
 from mathamr_lab.systems.stateencoder import StateEncoder
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
-from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 MASKED = 0.15
 _SEARCHED = 500
@@ -61,19 +61,14 @@ class PartTrainer(PlainTrainer[S]):
             "part": self.what,
             "training": self.configuration.to_json(),
             "materials": [len(self.shard), zlib.crc32(np.ascontiguousarray(self.shard.pairs).data)],
-            "learned": {name: list(each.shape) for name, each in self.learned.items()},
+            "learned": [[name, *each.shape] for name, each in self.learned.items()],
         }
 
-    def subject(self) -> TrainingSubject:
-        """Describe the pairs and the configuration."""
+    @property
+    def summary(self) -> str:
+        """One line on the part."""
         parameters = sum(each.numel() for each in self.learned.values())
-        return TrainingSubject(
-            summary=f"training {self.what} on {self.count:,} {self.unit}; {parameters:,} parameters learn",
-            monitor=self.measured[0].heading if self.measured else "nothing",
-            validation="Validation searches the answers of validation pairs for each question's own",
-            data=[("posts", f"{len(self.shard):,}"), (self.unit, f"{self.count:,}")],
-            configurations={"training": self.configuration.to_json()},
-        )
+        return f"training {self.what} on {self.count:,} {self.unit}; {parameters:,} parameters learn"
 
 
 class MaskedWords(nn.Module):

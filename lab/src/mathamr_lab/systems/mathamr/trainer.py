@@ -20,7 +20,7 @@ from mathamr_lab.systems.mathamr.judgedlines import SCORES, JudgedPair, split_by
 from mathamr_lab.systems.stateencoder import StateEncoder, plain_line
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.settings import Ranges, TrainingConfiguration
-from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 OBJECTIVES, MONITORS = ("contrast", "ranking"), ("spearman", "loss")
 
@@ -165,15 +165,11 @@ class LineTrainer(PlainTrainer[LineStep]):
             "base": self.encoder.fingerprint,
         }
 
-    def subject(self) -> TrainingSubject:
-        """Describe the judgments and the configuration."""
-        return TrainingSubject(
-            summary=f"learning from {self.count:,} judged pairs by {self.configuration.objective}, validating on {len(self.held):,}",
-            monitor="Spearman" if self.configuration.monitor == "spearman" else "loss",
-            validation="Validation correlates the cosines of judged pairs with their scores",
-            data=[("judged pairs", f"{self.count:,} to learn from, {len(self.held):,} to validate on")],
-            configurations={"training": self.configuration.to_json()},
-        )
+    @property
+    def summary(self) -> str:
+        """One line on the judgments."""
+        pairs, objective = f"{self.count:,} judged pairs", self.configuration.objective
+        return f"learning from {pairs} by {objective}, validating on {len(self.held):,}"
 
 
 def contrastive(queries: Tensor, candidates: Tensor, scores: Tensor, margin: float) -> Tensor:

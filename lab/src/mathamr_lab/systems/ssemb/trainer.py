@@ -68,7 +68,6 @@ class StructTrainer(TreeTrainer[StructStep]):
     """Trains StructEmb on formulas."""
 
     found = "own view"
-    searched = "one view of each formula the other among all held-out formulas"
     configuration: StructTraining
 
     def __init__(
@@ -85,8 +84,6 @@ class StructTrainer(TreeTrainer[StructStep]):
         torch.manual_seed(configuration.seed)
         self.network = StructEmb(model, len(materials.labels))
         self.shape = {"model": model.to_json(), "augmentation": augmentation.to_json()}
-        nodes = len(materials.graphs.labels) / max(1, len(materials.graphs))
-        self.nodes = f"{nodes:.1f}, equal subtrees once"
         super().__init__(self.network, len(materials.train), configuration, device)
 
     def plan(self, epoch: int) -> list[FormulaChoice]:

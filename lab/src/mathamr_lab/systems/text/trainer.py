@@ -39,7 +39,7 @@ from mathamr_lab.systems.text.validation import (
 from mathamr_lab.training.contrastive import ContrastiveStep, ContrastiveTrainer
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
-from mathamr_lab.training.trainer import TrainingSubject, Validation
+from mathamr_lab.training.trainer import Validation
 
 
 class TextTrainer(ContrastiveTrainer[PieceBatch]):
@@ -57,8 +57,8 @@ class TextTrainer(ContrastiveTrainer[PieceBatch]):
         device: torch.device,
     ) -> None:
         self.corpus, self.texts, self.configuration, self.device = corpus, corpus.texts, configuration, device
-        self.epochs = configuration.last_epoch or configuration.epochs
-        self.patience, self.examples = configuration.patience, configuration.batch_size
+        self.epochs, self.patience = configuration.epochs, configuration.patience
+        self.examples = configuration.batch_size
         self.train, self.validation = corpus.parted()
         self.whole = np.array([_whole(corpus, place) for place in range(len(corpus))])
         rest = len(self.train) % configuration.batch_size
@@ -252,26 +252,12 @@ class TextTrainer(ContrastiveTrainer[PieceBatch]):
         """Write the folder of the text encoder."""
         save_text_encoder(folder, self.encoder, half=self.configuration.half)
 
-    def subject(self) -> TrainingSubject:
-        """Return the texts, the pairs, and both configurations."""
+    @property
+    def summary(self) -> str:
+        """One line on the pairs and the encoder."""
         train, held = len(self.train), len(self.validation)
         parameters = sum(parameter.numel() for parameter in self.encoder.model.parameters())
-        pieces = sum(len(post) for post in self.texts.posts)
-        return TrainingSubject(
-            summary=f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters",
-            monitor="MRR@10 of whole posts and by MaxSim",
-            validation=(
-                "Validation searches for each question of the validation pairs its own answer among all answers"
-            ),
-            data=[
-                ("texts", f"{len(self.texts):,} posts, {pieces / max(1, len(self.texts)):.1f} pieces a post"),
-                ("pairs", f"{train:,} to train on, {held:,} to validate on"),
-            ],
-            configurations={
-                "model": {**self.encoder.model.configuration.to_json(), "parameters": f"{parameters:,}"},
-                "training": self.configuration.to_json(),
-            },
-        )
+        return f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters"
 
 
 def projected(model: Transformer, size: int) -> Transformer:

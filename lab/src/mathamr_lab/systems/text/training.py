@@ -16,8 +16,7 @@ class TextTraining(TrainingConfiguration):
     `beta` weighs MaxSim over a post's parts against the vectors of complete posts, as the graph network does. A batch
     is made of groups of `neighbours` pairs that the model of the last epoch finds similar; 1 is a random order.
     `projection` is the size of a vector, `head_rate` the rate of the projection, which starts at random.
-    `last_epoch` ends training before the schedule of `epochs` does; zero means the last of them. `budget` bounds the
-    word pieces in memory at a time, without padding: a larger batch is encoded in parts, twice. Parameters whose
+    `budget` bounds the word pieces in memory at a time, without padding: a larger batch is encoded in parts, twice. Parameters whose
     names begin with a word of `frozen` are not trained; `half` stores sixteen bits per number instead of eight. Without a
     `projection` the states themselves are trained. `renamed` and `renamed_documents` are the shares of questions and of
     documents that are read in other letters, `foils` that of documents whose foil is a further negative, where a corpus has them.
@@ -25,7 +24,6 @@ class TextTraining(TrainingConfiguration):
 
     title: ClassVar[str] = "text training"
     ranges: ClassVar[Ranges] = {
-        "last_epoch": (0, 1e6),
         "patience": (1, 1e6),
         "head_rate": (0, 1),
         "beta": (0, 1),
@@ -39,7 +37,6 @@ class TextTraining(TrainingConfiguration):
 
     batch_size: int = 256
     epochs: int = 5
-    last_epoch: int = 0
     patience: int = 5
     learning_rate: float = 1e-4
     head_rate: float = 1e-3

@@ -24,7 +24,7 @@ from mathamr_lab.training.losses import ContrastiveLoss
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.settings import autocast
-from mathamr_lab.training.trainer import TrainingSubject, Validation
+from mathamr_lab.training.trainer import Validation
 
 
 class GraphTrainer(ContrastiveTrainer[GraphBatch]):
@@ -109,36 +109,12 @@ class GraphTrainer(ContrastiveTrainer[GraphBatch]):
             half=self.half,
         )
 
-    def subject(self) -> TrainingSubject:
-        """Return the graphs, the pairs, and both configurations."""
-        shard = self.shard
-        nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
-        posts = max(1, len(shard))
+    @property
+    def summary(self) -> str:
+        """One line on the pairs and the network."""
         train, held = len(self.pairs.train), len(self.pairs.validation)
         parameters = sum(parameter.numel() for parameter in self.network.parameters())
-        return TrainingSubject(
-            summary=f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters",
-            monitor=self.configuration.monitor,
-            validation=(
-                "Validation searches for each question its own answer among the answers of the validation pairs"
-            ),
-            data=[
-                ("graphs", f"{len(shard):,} posts, configuration `{shard.configuration}`"),
-                (
-                    "size of a post",
-                    f"{nodes / posts:.1f} nodes, {edges / posts:.1f} edges, {reps / posts:.1f} vectors",
-                ),
-                ("pairs", f"{train:,} to train on, {held:,} to validate on"),
-                (
-                    "vocabulary",
-                    f"{len(shard.vocabulary):,} labels, {len(shard.relations):,} relations with inverses",
-                ),
-            ],
-            configurations={
-                "model": {**self.network.configuration.to_json(), "parameters": f"{parameters:,}"},
-                "training": self.configuration.to_json(),
-            },
-        )
+        return f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters"
 
 
 def _checksum(shard: Shard) -> int:
