@@ -253,7 +253,7 @@ def test_ntcir12_is_learned_from_without_its_queries_and_each_formula_once(tmp_p
         only=("BM25, operator tuples",),
     )
     (plan,) = run([setting])
-    assert "NTCIR-12: 1 topics, 3 formulas" in plan.markdown(tmp_path)  # judged 1 at best: partially relevant
+    assert "NTCIR-12: 1 topics, 3 formulas" in plan.markdown()  # judged 1 at best: partially relevant
 
 
 def test_runs_of_others_are_rows_alone_with_ssemb_and_two_by_two() -> None:

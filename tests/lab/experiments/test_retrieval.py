@@ -11,6 +11,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.models import load_system
 from mathamr.systems.ranking import MaxSim, Rerank
 from mathamr_lab.experiments import vectors
 from mathamr_lab.experiments.collection import TestCollection, collection_of
@@ -40,13 +41,8 @@ def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     for mode in ("both", "none"):
         build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode))  # type: ignore[arg-type]
     model = tiny_model(folder / "model", folder / "corpus")
-    corpus = vectors.Corpus(
-        collection=collection,
-        catalogue=CorpusCatalogue.read(folder / "graphs"),
-        posts=folder / "corpus",
-        topics=folder / "topics",
-    )
-    vectors.encode_all(model, corpus, folder / "index", "cpu")
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    vectors.encode_posts(model, catalogue, folder / "corpus", folder / "index", "cpu")
     build_index(
         [corner / "Posts.xml"],
         folder / "product",
@@ -61,7 +57,8 @@ def test_a_run_of_answers_is_that_of_the_index(made: tuple[Path, TestCollection]
     (test,) = [each for each in collection.tests if each.task == "answers"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
     strategy = Strategy(name)  # type: ignore[arg-type]
-    ours, _ = search(test, strategy, MathAMRPlusSystem, folder / "index", "flat", catalogue)
+    asked = vectors.encode_topics(folder / "model", test, folder / "topics", "cpu")
+    ours, _ = search(test, strategy, MathAMRPlusSystem, asked, folder / "index" / "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "answers", strategy=name, depth=test.depth).run()
     for topic in test.topics:
@@ -75,7 +72,8 @@ def test_a_run_of_formulas_has_the_scores_of_the_index(made: tuple[Path, TestCol
     folder, collection = made
     (test,) = [each for each in collection.tests if each.task == "formulas"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
-    ours, _ = search(test, Strategy(), MathAMRPlusSystem, folder / "index", "flat", catalogue)
+    asked = vectors.encode_topics(folder / "model", test, folder / "topics", "cpu")
+    ours, _ = search(test, Strategy(), MathAMRPlusSystem, asked, folder / "index" / "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "formulas", strategy="maxsim", depth=test.depth).run()
     for topic in test.topics:
@@ -110,19 +108,7 @@ def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollectio
     folder, collection = made
     (test,) = [each for each in collection.tests if each.task == "formulas"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
-    with vectors.engine_in(tmp_path / "flat", "flat", _fields(folder)):
-        pass
-    with vectors.engine_in(tmp_path / vectors.TOPICS, "flat", _fields(folder)):
+    with vectors.engine_in(tmp_path / "flat", "flat", load_system(folder / "model", "cpu").fields):
         pass
     with pytest.raises(NotApplicableError, match="no formulas to find"):
-        search(test, Strategy(), MathAMRPlusSystem, tmp_path, "flat", catalogue)
-
-
-def _fields(folder: Path):  # type: ignore[no-untyped-def]
-    from mathamr.index.engines.engine import open_engine
-
-    engine = open_engine(folder / "index" / "flat", read_only=True)
-    try:
-        return engine.fields
-    finally:
-        engine.close()
+        search(test, Strategy(), MathAMRPlusSystem, {}, tmp_path / "flat", catalogue)

@@ -14,7 +14,6 @@ from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, Plan
-from mathamr_lab.experiments.plots import draw
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
@@ -41,19 +40,13 @@ class GraphPlan(Plan):
                     partial(self._search_baseline, name, test),
                 )
 
-    def markdown(self, folder: Path) -> str:
-        """Return the tables in the thesis's form; the pictures go into the folder."""
+    def markdown(self) -> str:
+        """Return the tables in the thesis's form."""
         marks = {stage.name: stage.mark() for stage in self.stages if stage.kind == "graphs"}
         corpus = marks["graphs of the posts"]
         pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
-        found = {self._index_folder(each, 0): each.name for each in reversed(self.setting.graphs.variants)}
-        models = [(name, index) for index, name in reversed(found.items())]
-        return thesistables.markdown(
-            self.setting,
-            self.measured,
-            {**(corpus.figures if corpus else {}), "pairs": min(pairs, default=0)},
-            draw(self.setting.tests, models, folder),
-        )
+        counts = {**(corpus.figures if corpus else {}), "pairs": min(pairs, default=0)}
+        return thesistables.markdown(self.setting, self.measured, counts)
 
     def tables(self) -> Iterator[tuple[str, str]]:
         """Yield nothing: `markdown` writes them in the thesis's form."""
@@ -66,6 +59,9 @@ class GraphPlan(Plan):
         scale = self.setting.scale
         changed = ",".join((scale.name, *scale.changed(scale.effective(variant.changes)).changes))
         return Path(variant.graphs.name) / changed / f"seed-{seed}"
+
+    def _model(self, path: Path) -> Path:
+        return self.setting.out / "models" / path / MODEL
 
     def _train(self, variant: Variant, seed: int) -> Stage:
         setting = self.setting
@@ -90,13 +86,8 @@ class GraphPlan(Plan):
         path, folder = self._model_path(variant, seed), self._index_folder(variant, seed)
 
         def work() -> Figures:
-            corpus = vectors.Corpus(
-                collection=setting.collection,
-                catalogue=self.materials.catalogue(),
-                posts=self.materials.store,
-                topics=self.materials.topics,
-            )
-            return vectors.encode_all(setting.out / "models" / path / MODEL, corpus, folder, setting.device)
+            catalogue, store = self.materials.catalogue(), self.materials.store
+            return vectors.encode_posts(self._model(path), catalogue, store, folder, setting.device)
 
         return self.stages.add(
             Stage(
@@ -104,11 +95,7 @@ class GraphPlan(Plan):
                 f"index {path}",
                 folder / "done.json",
                 {"naming": vectors.NAMING},
-                (
-                    self._train(variant, seed),
-                    self.materials.tensors(variant.graphs),
-                    self.materials.topic_graphs(),
-                ),
+                (self._train(variant, seed), self.materials.tensors(variant.graphs)),
                 work,
             )
         )
@@ -139,15 +126,14 @@ class GraphPlan(Plan):
                 self.setting.out / "runs" / path,
                 {"strategy": ranking.name, "engine": engine},
                 needs,
-                partial(self._search, test, ranking, index),
+                partial(self._search, test, ranking, self._model(self._model_path(variant, seed)), index),
                 train=self._train(variant, seed),
             )
 
-    def _search(self, test: TestSet, strategy: Strategy, index: Stage) -> tuple[Run, Figures]:
-        catalogue, folder = self.materials.catalogue(), index.mark_path.parent
-        run, found = retrieval.search(
-            test, strategy, MathAMRPlusSystem, folder, self.setting.engine, catalogue
-        )
+    def _search(self, test: TestSet, strategy: Strategy, model: Path, index: Stage) -> tuple[Run, Figures]:
+        asked = vectors.encode_topics(model, test, self.materials.topics, self.setting.device)
+        catalogue, engine = self.materials.catalogue(), index.mark_path.with_name(self.setting.engine)
+        run, found = retrieval.search(test, strategy, MathAMRPlusSystem, asked, engine, catalogue)
         mark = index.mark()
         made = {} if mark is None else mark.figures
         for name, kept in (("vectors", "rows"), ("index bytes", "bytes")):

@@ -123,8 +123,8 @@ class Plan(ABC):
             if (each.row, each.test.name) == (row, test) and (scores := each.scores()) is not None
         }
 
-    def markdown(self, _folder: Path) -> str:
-        """Return the report on what is measured so far; pictures and other files go into the folder."""
+    def markdown(self) -> str:
+        """Return the report on what is measured so far."""
         experiment = self.setting.experiment
         source = f" Published: {experiment.source}." if experiment.source else ""
         parts = [f"# {experiment.title}", f"{experiment.question}{source}"]

@@ -26,11 +26,11 @@ def planned(setting: ExperimentSetting) -> Plan:
 
 
 def write_report(plan: Plan) -> Path:
-    """Write `results.md` and what belongs to it into the experiment's folder, and return that folder."""
+    """Write `results.md` into the experiment's folder, and return that folder."""
     folder = plan.setting.out / plan.setting.experiment.name
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "results.md").write_text(plan.markdown(folder), encoding="utf-8")
+        (folder / "results.md").write_text(plan.markdown(), encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"cannot write the results in {folder}: {error}") from error
     return folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn, cast
@@ -21,13 +21,13 @@ from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query, QueryError
 from mathamr.search.querycontext import QueryContext
 from mathamr.systems.ranking import Ranking, Rerank, fields_of
-from mathamr.systems.system import System
+from mathamr.systems.system import Encoded, System
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy
 from mathamr_lab.experiments.graphs import CorpusCatalogue
 from mathamr_lab.experiments.plan import NotApplicableError
 from mathamr_lab.experiments.stage import Figures
-from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
+from mathamr_lab.experiments.vectors import StoredQueries
 from mathamr_lab.experiments.visualtable import VisualTable
 
 
@@ -35,11 +35,11 @@ class Searcher:
     """Ranks the candidates of a test set for its topics, with the classes of `search/`."""
 
     def __init__(
-        self, test: TestSet, ranking: Ranking, engine: Engine, topics: Engine, *, exact: bool
+        self, test: TestSet, ranking: Ranking, engine: Engine, asked: Mapping[str, Encoded], *, exact: bool
     ) -> None:
         self._test, self._ranking, self._engine = test, ranking, engine
         self._demand = SearchOptions(test.depth, exact=exact)
-        self._queries = StoredQueries(topics)
+        self._queries = StoredQueries(asked)
 
     def asked(self, topic: Topic) -> QueryContext | None:
         """Return a topic as a query with its vectors; `None` if its formula is not in its graph."""
@@ -68,22 +68,22 @@ def search(
     test: TestSet,
     strategy: Strategy,
     system: type[System],
-    index: Path,
-    engine: str,
+    asked: Mapping[str, Encoded],
+    engine: Path,
     catalogue: CorpusCatalogue,
 ) -> tuple[Run, Figures]:
-    """Rank for every topic in one engine of a model's index.
+    """Rank for every topic, whose vectors are given by its key, in the engine of a folder.
 
     The speed is the processor time of searching alone, one topic after the other: other work on the
     machine does not count, and the times of several threads are added.
     """
-    opened, topics = open_engine(index / engine, read_only=True), open_engine(index / TOPICS, read_only=True)
+    opened = open_engine(engine, read_only=True)
     try:
         ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
         if not all(opened[name].count() for name in fields_of(ranking)):
             raise NotApplicableError(f"the graphs have no {test.task} to find")
         visuals = catalogue.visuals
-        searcher = Searcher(test, ranking, opened, topics, exact=strategy.exact)
+        searcher = Searcher(test, ranking, opened, asked, exact=strategy.exact)
         queries = [searcher.asked(topic) for topic in test.topics]
         for first in queries[:1]:
             if first is not None:
@@ -95,7 +95,6 @@ def search(
         seconds = time.process_time() - began
     finally:
         opened.close()
-        topics.close()
     rankings = {topic.id: hits for topic, hits in zip(test.topics, found, strict=True) if hits}
     if not rankings:
         raise NotApplicableError("no topic's formula is in its graph")

@@ -36,9 +36,7 @@ _OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
 """Costs of the training, which reads other posts than are searched."""
 
 
-def markdown(
-    setting: ExperimentSetting, measured: Sequence[MeasuredRun], data: Figures, pictures: Sequence[str] = ()
-) -> str:
+def markdown(setting: ExperimentSetting, measured: Sequence[MeasuredRun], data: Figures) -> str:
     """Return the report on what is measured so far; `data` counts the posts and pairs."""
     experiment = setting.graphs
     parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
@@ -47,8 +45,6 @@ def markdown(
     for test in setting.tests:
         parts += _test(experiment, test, [each for each in measured if each.test.name == test.name])
     parts += ["## Costs", _costs(setting, measured), _cost_note(experiment)]
-    if pictures:
-        parts += ["## Pictures", *(f"![{name}]({name})" for name in pictures)]
     return "\n\n".join(parts) + "\n"
 
 

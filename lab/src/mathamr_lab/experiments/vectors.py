@@ -1,4 +1,4 @@
-"""The encoding stage: the vectors of a model for all posts and topics, in one engine each, as in an index."""
+"""The encoding stage: the vectors of a model for all posts, in an engine as in an index, and those of topics."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,67 +24,38 @@ from mathamr.systems.field import Field
 from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, Item, System
 from mathamr.systems.vectors import Vectors
-from mathamr_lab.experiments.collection import TestCollection
+from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.graphs import CorpusCatalogue
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.stage import Figures
 
 OPTIONS: dict[str, dict[str, Any]] = {"qdrant": {"hnsw": "all"}}
 """The options of engines here: MaxSim also has a graph."""
-TOPICS = "topics"
-NAMING = 2
+NAMING = 3
 """The version of the names of vectors: those of an older one are made again."""
 BATCH = 512
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Corpus:
-    """Everything that a model's vectors are computed from."""
-
-    collection: TestCollection
-    catalogue: CorpusCatalogue
-    posts: Path
-    """The graph store of the posts."""
-    topics: Path
-    """The graph store of the topics."""
-
-
-def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figures:
-    """Encode the posts and the topics with a model, each into an exact engine in the folder.
+def encode_posts(model: Path, catalogue: CorpusCatalogue, store: Path, folder: Path, device: str) -> Figures:
+    """Encode the answers and visual classes that are searched with a model, into an exact engine in the folder.
 
     The network reads graphs alone, so that the posts of the collection need not be read again for every model.
     """
-    system = load_system(model, device)
-    searched, asked = corpus.catalogue.posts, corpus.collection.topic_posts()
-    began = time.monotonic()
-    with GraphStore(corpus.posts) as store, Progress("encoding", "posts", total=len(searched)) as progress:
-        posts = (Post(post_id, "note", "") for post_id in searched)
-        figures = _fill(folder / EXACT, system, progress.each(posts), store, corpus.catalogue)
-    seconds = time.monotonic() - began
-    with GraphStore(corpus.topics) as store:
-        _fill(folder / TOPICS, system, asked, store)
-    return {**figures, "posts a second": len(searched) / max(seconds, 1e-9)}
-
-
-def _fill(
-    folder: Path,
-    system: System,
-    posts: Iterable[Post],
-    store: GraphStore,
-    catalogue: CorpusCatalogue | None = None,
-) -> Figures:
-    """Fill an engine with the vectors of posts; with a catalogue, only of the answers and visual classes that are searched."""
-    answers = None if catalogue is None else set(catalogue.answers)
+    system, answers, searched = load_system(model, device), set(catalogue.answers), catalogue.posts
     levels: Counter[str] = Counter()
     rows: Counter[str] = Counter()
-    with engine_in(folder, EXACT, system.fields) as engine:
-        for batch in batches(posts, BATCH):
-            made = list(system.encode(_items(system, batch, store)))
+    began = time.monotonic()
+    with (
+        GraphStore(store) as graphs,
+        Progress("encoding", "posts", total=len(searched)) as progress,
+        engine_in(folder / EXACT, EXACT, system.fields) as engine,
+    ):
+        posts = (Post(post_id, "note", "") for post_id in searched)
+        for batch in batches(progress.each(posts), BATCH):
+            made = list(system.encode(_items(system, batch, graphs)))
             kinds = {post.id: Payload(kind=post.kind) for post in batch}
             found = [
-                Entry(each.id, each.post, kinds[each.id])
-                for each in made
-                if each.post and (answers is None or each.id in answers)
+                Entry(each.id, each.post, kinds[each.id]) for each in made if each.post and each.id in answers
             ]
             formulas = list(_formulas(made, kinds, catalogue))
             for entry in (*found, *formulas):
@@ -95,8 +66,18 @@ def _fill(
             engine.upsert("posts", found)
             engine.upsert("formulas", formulas)
         engine.flush()
+    seconds = time.monotonic() - began
     sizes = {field.name: 4 * field.size * rows[field.name] for field in system.fields}
-    return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels)}
+    rate = len(searched) / max(seconds, 1e-9)
+    return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels), "posts a second": rate}
+
+
+def encode_topics(model: Path, test: TestSet, store: Path, device: str) -> dict[str, Encoded]:
+    """Encode the topics of a test set with a model; return their vectors by the topic's key."""
+    system = load_system(model, device)
+    posts = [replace(post, id=key) for key, post in test.posts()]
+    with GraphStore(store) as graphs:
+        return {each.id: each for each in system.encode(_items(system, posts, graphs))}
 
 
 def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator[Item]:
@@ -110,25 +91,16 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 
 
 def _formulas(
-    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
+    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue
 ) -> Iterator[Entry]:
-    """Yield the formulas of posts, each id once; with a catalogue only those that have a visual class.
-
-    Without one the posts are topics, whose formulas are named with them: those of other years have the same ids.
-    """
+    """Yield the formulas of posts that have a visual class, each id once."""
     for each in made:
-        names = dict.fromkeys(name for name, _ in each.formulas)
-        wanted = names.keys() if catalogue is None else catalogue.visuals.visuals_of(list(names)).keys()
-        seen: set[str] = set()
+        first: dict[str, Mapping[str, Vectors]] = {}
         for name, fields in each.formulas:
-            if name not in seen and name in wanted:
-                seen.add(name)
-                shown = _in_topic(each.id, name) if catalogue is None else name
-                yield Entry(shown, fields, replace(payloads[each.id], post=each.id))
-
-
-def _in_topic(topic: str, formula: str) -> str:
-    return f"{topic} {formula}"
+            first.setdefault(name, fields)
+        known = catalogue.visuals.visuals_of(list(first))
+        for name in (name for name in first if name in known):
+            yield Entry(name, first[name], replace(payloads[each.id], post=each.id))
 
 
 class engine_in:  # noqa: N801 - a context, used like a function
@@ -178,22 +150,14 @@ def copy_into(index: Path, name: str) -> Figures:
 
 
 class StoredQueries:
-    """The precomputed vectors of topics, which a ranker uses instead of a system."""
+    """The vectors of topics by their keys, which a ranker uses instead of a system."""
 
-    def __init__(self, topics: Engine) -> None:
+    def __init__(self, topics: Mapping[str, Encoded]) -> None:
         self._topics = topics
 
     def encoded(self, query: Query, _timer: StageTimer) -> Encoded:
         """Return the vectors of a topic, whose post has the topic's key as its id."""
-        key = query.post.id
-        post: dict[str, Vectors] = {}
-        formulas: dict[str, dict[str, Vectors]] = {}
-        names = {_in_topic(key, formula.id): formula.id for formula in query.post.formulas}
-        for field in self._topics.fields:
-            found = self._topics[field.name].fetch([key] if field.of == "posts" else list(names))
-            for name, vectors in found.items():
-                (post if field.of == "posts" else formulas.setdefault(names[name], {}))[field.name] = vectors
-        return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
+        return self._topics[query.post.id]
 
     def visual(self, _query: Query, _formula: Formula, _timer: StageTimer) -> Mapping[str, Vectors]:
         """Raise an error: visual classes are not stored for topics."""
