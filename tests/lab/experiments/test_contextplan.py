@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.systems.mathamr.context import CONTEXTS
 from mathamr_lab.experiments import EXPERIMENTS, training
 from mathamr_lab.experiments.collection import collection_of
-from mathamr_lab.experiments.contextplan import ContextMaterials, main
+from mathamr_lab.experiments.contextplan import ContextMaterials, judged_pairs
 from mathamr_lab.experiments.formulaplaces import (
     FormulaPlace,
     collection_places,
@@ -29,7 +28,6 @@ from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.rerank import by_visual, fused, reranked, reranking_table
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.systems.mathamr.judgedlines import read_pairs
 from tests.lab.experiments.conftest import train_here
 from tests.systems.tinytext import tiny_base, tiny_mathamr
 
@@ -123,17 +121,12 @@ def test_judgments_of_another_collection_stop_before_anything_is_trained(setting
         )
 
 
-def test_judged_lines_of_a_collection_are_written_as_a_training_reads_them(
-    corner: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "judged.jsonl"
-    words = [str(corner), "--out", str(out), "--parser", RULES]
-    assert main([*words, "--context", "text-latex"]) == 0
-    rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert {row["topic"] for row in rows} <= {f"B.{number}" for number in range(1, 5)}
-    assert len(read_pairs(out)) == len(rows) > 4
-    assert main([*words, "--context", "soup"]) == 1
-    assert "unknown context 'soup'; known: amr-opt" in capsys.readouterr().err
+def test_a_training_learns_from_the_judged_lines_of_a_collection(corner: Path, tmp_path: Path) -> None:
+    rows = judged_pairs(corner, "text-latex", RULES)
+    assert {row.topic for row in rows} <= {f"B.{number}" for number in range(1, 5)}
+    assert len(rows) > 4
+    with pytest.raises(MathAMRError, match="no topics"):
+        judged_pairs(tmp_path, "text-latex", RULES)
 
 
 def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -158,27 +157,6 @@ def test_topics_and_answers_above_a_share_of_mathematics_have_lines_of_their_own
     shown = tables["Answers, by the share of mathematics in the question"]
     assert f"| MaRF | all | {len(topics)} | 0.500 |" in shown
     assert "| MaRF | > 70% | 1 | 0.500 |" in shown
-
-
-def test_precision_is_shown_by_the_complexity_of_topics(corner: Path, tmp_path: Path) -> None:
-    setting = ExperimentSetting(EXPERIMENTS["mathamr-contexts"], collection_of([corner]), tmp_path, seeds=1)
-    plan = planned(setting)
-    path = corner / "topics" / "complexity.tsv"
-    path.write_text("B.1\tlow\nB.2\tHigh\n")
-    try:
-        assert plan.complexity == {"B.1": "low", "B.2": "high"}
-        path.write_text("B.1 low\n")
-        with pytest.raises(Exception, match="line 1: expected a topic, a tab"):
-            _ = planned(replace(setting)).complexity
-    finally:
-        path.unlink()
-
-
-def test_every_trial_has_the_papers_figures_somewhere() -> None:
-    trials = [each for name in EXPERIMENTS if isinstance(each := EXPERIMENTS[name], TrialExperiment)]
-    assert len(trials) == 5
-    for trial in trials:
-        assert any(row.published for table in trial.tables for row in table.rows) or "Table" in trial.source
 
 
 def test_an_answer_is_learned_from_if_it_is_accepted_or_liked_or_nothing_is_known() -> None:

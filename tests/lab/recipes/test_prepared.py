@@ -182,6 +182,6 @@ def test_every_recipe_names_its_configurations_and_stages() -> None:
         for config in recipe.configurations:
             settings = TrainingSettings(config=config)
             recipe.check(settings)
-            planned = [stage.name for stage in recipe.planned(settings)]
+            planned = recipe.planned(settings)
             assert planned
             assert set(planned) <= set(recipe.stages)

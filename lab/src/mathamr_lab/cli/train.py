@@ -17,7 +17,7 @@ def command(
         Path,
         typer.Argument(
             help="What it learns from: for mathamrplus a store of graphs (made by mathamr graph --out), for mathamr judged"
-            " lines, for the others posts.",
+            " lines or a collection with topics and judgments of formulas, for the others posts.",
             show_default=False,
         ),
     ],

@@ -2,15 +2,11 @@
 
 Every topic is ranked by a model that was not trained on it: either the topics are split into folds, and each fold is
 ranked by the model trained on the others, or some topics are only trained on and the others only ranked, as in the paper.
-
-`python -m mathamr_lab.experiments.contextplan CORPUS --out FILE` writes the judged lines that `mathamr train mathamr` learns from.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -24,7 +20,6 @@ from mathamr.core.integrity import file_hash
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run, write_run
-from mathamr.systems.mathamr.context import CONTEXTS
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.experiment import TrialRow
@@ -272,40 +267,14 @@ class ContextPlan(TrialPlan):
                 yield f"{original.name}, reranked by {row.name}", table
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the judged lines of a collection; return 1 after a clear error."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mathamr_lab.experiments.contextplan", description=__doc__
-    )
-    parser.add_argument("corpus", type=Path, help="posts with topics/ and qrels/ of Task 2 beside them")
-    parser.add_argument("--out", type=Path, required=True, help="file to write")
-    parser.add_argument("--topics", type=Path, action="append", default=[], help="instead of topics/")
-    parser.add_argument("--qrels", type=Path, action="append", default=[], help="instead of qrels/")
-    parser.add_argument("--beside", type=Path, action="append", default=[], help="tables of formulas")
-    parser.add_argument("--context", default=CONTEXTS[0], help=", ".join(CONTEXTS))
-    parser.add_argument("--parser", default="builtin", help="AMR parser")
-    parser.add_argument("--parser-model", help="model of the AMR parser")
-    given = parser.parse_args(arguments)
-    try:
-        if given.context not in CONTEXTS:
-            raise UnknownNameError("context", given.context, list(CONTEXTS))
-        collection = collection_of([given.corpus], given.topics, given.qrels, beside=given.beside)
-        tests = sets_by_task(collection).get("task2", [])
-        qrels, reader = judged(tests), load_parser(given.parser, given.parser_model)
-        topics = [topic for test in tests for topic in test.topics]
-        places = list(collection_places(collection.posts(), qrels, reader))
-        materials = ContextMaterials(list(topic_places(topics, reader)), places, qrels)
-        pairs = materials.pairs(given.context, qrels.topics)
-        if not pairs:
-            raise MathAMRError(
-                f"{given.corpus} has no judged formula of a topic; name --topics and --qrels of Task 2"
-            )
-        write_pairs(pairs, given.out)
-    except MathAMRError as error:
-        print(f"mathamr: {error}", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def judged_pairs(corpus: Path, context: str, parser: str = "builtin") -> list[JudgedPair]:
+    """Return the judged lines of a collection with topics and judgments of Task 2 beside its posts."""
+    collection, reader = collection_of([corpus]), load_parser(parser)
+    tests = sets_by_task(collection).get("task2", [])
+    topics, qrels = [topic for test in tests for topic in test.topics], judged(tests)
+    places = list(collection_places(collection.posts(), qrels, reader))
+    materials = ContextMaterials(list(topic_places(topics, reader)), places, qrels)
+    found = materials.pairs(context, qrels.topics)
+    if not found:
+        raise MathAMRError(f"{corpus} has no judged formula of a topic: MathAMR learns from those of Task 2")
+    return found

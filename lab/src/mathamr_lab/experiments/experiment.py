@@ -137,15 +137,6 @@ class Variant:
     published: Published = Published()
 
 
-@dataclass(frozen=True, slots=True)
-class CitedSystem:
-    """A system of other authors, as the thesis cites it, on one task."""
-
-    name: str
-    task: Literal["answers", "formulas"]
-    figures: Means
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphExperiment(Experiment):
     """Variants of the graph network, and the thesis's tables of best seeds, of means and of costs ("" for none).
@@ -164,7 +155,6 @@ class GraphExperiment(Experiment):
     trained: str = SAMPLE
     """What the thesis's figures of retrieval, and its costs of training, were measured on."""
     formulas: bool = True
-    systems: tuple[CitedSystem, ...] = ()
     measures: tuple[str, ...] = ()
 
     @property
@@ -257,8 +247,6 @@ class TrialTable:
     """What the paper's figures were measured on."""
     least: tuple[float, ...] = ()
     answers: bool = False
-    strata: bool = False
-    """True if P'@10 is also shown by the complexity of topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,15 +152,7 @@ class FormulaCollection:
                 tuple(written),
                 {str(name): tuple(map(str, topics)) for name, topics in row["sets"].items()},
             )
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            IndexError,
-            AttributeError,
-            zipfile.BadZipFile,
-        ) as error:
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{beside} does not describe a collection of formulas: {error}") from error
         if len(found.shard) != len(names):
             raise MathAMRError(f"{path} does not have the formulas that {beside} names")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -118,13 +118,7 @@ def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
     count = 0
     with gzip.open(path, "wt", encoding="utf-8") as file:
         for place in places:
-            row = {
-                "id": place.id,
-                "visual": place.visual,
-                "topic": place.topic,
-                "contexts": dict(place.contexts),
-            }
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(json.dumps(asdict(place), ensure_ascii=False) + "\n")
             count += 1
     return count
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
@@ -15,49 +14,31 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFo
 POOL_NAME = "pool of ARQMath-1"
 
 
-@dataclass(frozen=True)
-class JudgedPool:
-    """The published trees of all judged formulas by visual id and of all queries by topic, and the judgments.
+def pool_collection(folder: Path) -> FormulaCollection:
+    """Return the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates.
 
     Few formulas have LaTeX, so that all are ranked by their trees: lexical search has nDCG' .802 with the terms of trees alone, and
     .800 with LaTeX that is generated from layouts.
     """
-
-    formulas: Mapping[str, Trees]
-    queries: Mapping[str, Trees]
-    grades: Mapping[str, Mapping[str, int]]
-    official: frozenset[str]
-
-    @classmethod
-    def read(cls, folder: Path) -> JudgedPool:
-        """Return the pool in its folder of the evaluation data."""
-        formulas: dict[str, Trees] = {}
-        grades: dict[str, dict[str, int]] = {}
-        official: set[str] = set()
-        with (folder / "judged.tsv").open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-                grades.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
-                if row["official"] == "1":
-                    official.add(row["topic"])
-                if row["visual_id"] not in formulas:
-                    formulas[row["visual_id"]] = _trees(row["opt"], row["slt"])
-        with (folder / "queries.tsv").open(encoding="utf-8", newline="") as lines:
-            queries = {
-                topic: _trees(opt, slt)
-                for topic, _, opt, slt in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-            }
-        return cls(formulas, queries, grades, frozenset(official))
-
-
-def pool_collection(folder: Path) -> FormulaCollection:
-    """Return the complete judged pool of ARQMath-1, Task 2: the official topics, with the formulas of the others among the candidates."""
-    pool = JudgedPool.read(folder)
-    candidates, queries = list(_named(pool.formulas)), list(_named(pool.queries))
+    formulas: dict[str, Trees] = {}
+    judged: dict[str, dict[str, int]] = {}
+    official: set[str] = set()
+    with (folder / "judged.tsv").open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            judged.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
+            if row["official"] == "1":
+                official.add(row["topic"])
+            if row["visual_id"] not in formulas:
+                formulas[row["visual_id"]] = _trees(row["opt"], row["slt"])
+    with (folder / "queries.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        queries = list(_named({topic: _trees(opt, slt) for topic, _, opt, slt in rows}))
+    candidates = list(_named(formulas))
     known = {each.name for each in candidates}
     grades = {
-        topic: {name: grade for name, grade in judged.items() if name in known}
-        for topic, judged in pool.grades.items()
-        if topic in pool.official
+        topic: {name: grade for name, grade in own.items() if name in known}
+        for topic, own in judged.items()
+        if topic in official
     }
     return FormulaCollection.of(POOL_NAME, candidates, queries, grades, among_judged=True)
 

@@ -9,7 +9,7 @@ from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments.collection import TestSet
-from mathamr_lab.experiments.experiment import CitedSystem, Column, GraphExperiment, Published, Variant
+from mathamr_lab.experiments.experiment import Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.plan import NO_SEED, MeasuredRun
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures
@@ -116,10 +116,6 @@ def _test(experiment: GraphExperiment, test: TestSet, measured: Sequence[Measure
         ]
     )
     yield f"Best seeds: {', '.join(f'{name} {seed}' for name, seed in chosen.items())}."
-    cited = [system for system in experiment.systems if system.task == test.task]
-    if cited and not test.is_known_items:
-        yield "Systems that the thesis cites, on ARQMath-3:"
-        yield _cited(cited, shown)
     if any(len(scores) > 1 for scores in found.values()):
         yield f"### All seeds{f' (thesis, Table {means})' if means and is_thesis else ''}"
         yield table(
@@ -165,14 +161,6 @@ def _best(published: Published) -> dict[str, str]:
 
 def _spreads(published: Published) -> dict[str, str]:
     return {name: f"{mean:.3f} ± {deviation:.3f}" for name, (mean, deviation) in published.spread.items()}
-
-
-def _cited(systems: Sequence[CitedSystem], names: Sequence[str]) -> str:
-    rows = [["", *(published_head("thesis", name) for name in names)]]
-    for system in systems:
-        figures = (system.figures.get(name) for name in names)
-        rows.append([system.name, *("–" if each is None else f"{each:.3f}" for each in figures)])
-    return markdown_table(rows)
 
 
 def _costs(setting: ExperimentSetting, measured: Sequence[MeasuredRun]) -> str:

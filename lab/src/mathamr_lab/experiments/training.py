@@ -66,13 +66,13 @@ def train_system(
     run_child(f"training {folder.name}", command, folder, LOG)
     stages = {}
     for stage in RECIPES[system].planned(settings):
-        if (folder / stage.name / CHECKPOINT).exists():
-            _, progress = read_progress(folder / stage.name / CHECKPOINT)
+        if (folder / stage / CHECKPOINT).exists():
+            _, progress = read_progress(folder / stage / CHECKPOINT)
             if not progress.done:
                 raise MathAMRError(
                     f"training in {folder} was stopped; run the same command to continue from its last checkpoint"
                 )
-            stages[stage.name] = _figures(progress)
+            stages[stage] = _figures(progress)
     # Without its last stage a training has no model yet.
     weights = sorted((folder / MODEL).rglob("*.safetensors")) or sorted(folder.glob(f"*/{LEARNED}"))
     return {

@@ -6,10 +6,9 @@ import json
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
-from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores
@@ -27,7 +26,6 @@ from mathamr_lab.experiments.training import TrainedModel, split_base
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
 KNOWN = ("MRR@10", "recall@10", "recall@100")
 MEASURES = {"task1": JUDGED, "known-items": KNOWN, "task2": JUDGED}
-STRATA = ("low", "medium", "high")
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -104,39 +102,7 @@ class TrialPlan(Plan):
                     searched=table.searched,
                 )
                 source = [f"Beside it the paper's {table.source}."] if table.source else []
-                strata = self._strata(rows) if table.strata else []
-                yield table.title, "\n\n".join(["\n".join(lines), *source, *strata])
-
-    @cached_property
-    def complexity(self) -> dict[str, str]:
-        """The complexity of topics, if `complexity*.tsv` beside them (a topic, a tab, high, medium or low) says it."""
-        files = {
-            file
-            for test in self.setting.collection.tests
-            for topics, _ in test.files
-            for file in topics.parent.glob("complexity*.tsv")
-        }
-        found: dict[str, str] = {}
-        for file in sorted(files):
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-                row = line.split("\t")
-                if len(row) != 2 or row[1].lower() not in STRATA:
-                    raise MathAMRError(
-                        f"{file}, line {number}: expected a topic, a tab, and {', '.join(STRATA)}; got {line!r}"
-                    )
-                found[row[0]] = row[1].lower()
-        return found
-
-    def _strata(self, rows: Sequence[MeasuredRow]) -> list[str]:
-        """Return P'@10 by the complexity of topics, if it is known."""
-        if not self.complexity:
-            return []
-        lines = [["P'@10", *STRATA]]
-        for row in (row for row in rows if row.seeds):
-            topics = next(iter(row.seeds.values())).topics
-            groups = [[each for each in topics if self.complexity.get(each) == name] for name in STRATA]
-            lines.append([row.name, *(str(row.spread("P'@10", group)) if group else "" for group in groups)])
-        return [markdown_table(lines)]
+                yield table.title, "\n\n".join(["\n".join(lines), *source])
 
     def shares(self) -> Figures:
         """Return the shares of mathematics of topics, by test set, and of `answers`."""

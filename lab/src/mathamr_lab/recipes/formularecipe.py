@@ -18,7 +18,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
-    TrainingStage,
+    TrainingStages,
 )
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.training.loop import train
@@ -63,9 +63,9 @@ class FormulaRecipe(Generic[Configured]):
         """Write the trees of the formulas and, if a teacher is used, its orders."""
         return prepare_formulas(sources, folder, say, orders=self.is_taught(settings))
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the one stage."""
-        return [TrainingStage(self.stage, lambda work: self._train(work, settings))]
+        return {self.stage: lambda work: self._train(work, settings)}
 
     def _configured(self, settings: TrainingSettings) -> Configured:
         return self.configured(settings.config, settings.of(self.stage))

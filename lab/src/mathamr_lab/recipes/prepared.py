@@ -127,15 +127,15 @@ def train_prepared(
     """
     prepared = PreparedTraining.load(folder)
     began = time.monotonic()
-    for stage in RECIPES[prepared.system].planned(prepared.settings):
+    for name, run in RECIPES[prepared.system].planned(prepared.settings).items():
         left = resources.minutes
         if left is not None:
             left = max(0.0, left - (time.monotonic() - began) / 60)
-        print(f"{stage.name}:", file=resources.stream or sys.stderr, flush=True)
+        print(f"{name}:", file=resources.stream or sys.stderr, flush=True)
         work = StageWork(prepared=folder, out=out, resources=replace(resources, minutes=left), fresh=fresh)
-        result = stage.run(work)
+        result = run(work)
         for row in result.rows:
-            yield {"stage": stage.name, **row}
+            yield {"stage": name, **row}
         if not result.done:
             return
 

@@ -81,6 +81,10 @@ class TrainingSettings:
         """
         return [change.partition(".")[2] for change in self.changes if change.partition(".")[0] == stage]
 
+    def chosen(self, stages: TrainingStages) -> TrainingStages:
+        """Return the stages to do among all of a recipe."""
+        return {name: run for name, run in stages.items() if not self.stages or name in self.stages}
+
     def checked(self, known: Sequence[str]) -> TrainingSettings:
         """Return itself if all its stages are known."""
         for change in self.changes:
@@ -122,12 +126,8 @@ class StageResult:
     done: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingStage:
-    """A part of a training that continues where it stopped, and is skipped once it is done."""
-
-    name: str
-    run: Callable[[StageWork], StageResult]
+TrainingStages = Mapping[str, Callable[[StageWork], StageResult]]
+"""By name, in order: the parts of a training, each of which continues where it stopped, and is skipped once it is done."""
 
 
 class TrainingRecipe(Protocol):
@@ -162,7 +162,7 @@ class TrainingRecipe(Protocol):
         """Write the files that the stages read, so that a machine with only torch and numpy can train; return their paths."""
         ...
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages of these settings, in order."""
         ...
 

@@ -46,7 +46,6 @@ CONTEXTS = TrialExperiment(
             measures=(*_AT, "MAP'", "Bpref"),
             source="Table 1 (ARQMath-2, 58 topics)",
             searched=ASSESSED,
-            strata=True,
         ),
     ),
 )

@@ -38,7 +38,6 @@ class MarfTraining:
 
     model: MarfConfiguration
     parts: dict[str, PartTraining]
-    stages: tuple[str, ...] = STAGES
     tuning: str = "low-rank"
 
     def of(self, stage: str) -> PartTraining:
@@ -78,6 +77,5 @@ def marf_training(settings: TrainingSettings) -> MarfTraining:
     return MarfTraining(
         model=CONFIGURATIONS[settings.config].changed(settings.of("model")),
         parts=parts,
-        stages=tuple(stage for stage in STAGES if not settings.stages or stage in settings.stages),
         tuning="full" if is_published else "low-rank",
     )

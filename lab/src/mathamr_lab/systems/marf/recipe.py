@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
-    TrainingStage,
+    TrainingStages,
 )
 from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, PartTraining, marf_training
 from mathamr_lab.systems.marf.freshnetwork import fresh_network, principal_components, stored_weights
@@ -109,17 +110,11 @@ class MarfRecipe:
         )
         return [*(folder / name for name in (POSTS, MATH_TOKENS, LATEX_TOKENS, MODEL)), *converted]
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order."""
         found = marf_training(settings)
-        runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "words": lambda work: _learn(work, found, "words"),
-            "context": lambda work: _learn(work, found, "context"),
-            "formulas": lambda work: _learn(work, found, "formulas"),
-            "fusion": lambda work: _learn(work, found, "fusion"),
-            "join": lambda work: _join(work, found),
-        }
-        return [TrainingStage(name, runs[name]) for name in found.stages]
+        runs = {stage: partial(_learn, training=found, stage=stage) for stage in found.parts}
+        return settings.chosen({**runs, "join": partial(_join, training=found)})
 
 
 RECIPE = MarfRecipe()

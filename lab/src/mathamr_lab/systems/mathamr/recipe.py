@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
-    TrainingStage,
+    TrainingStages,
 )
 from mathamr_lab.systems.mathamr.judgedlines import read_pairs, write_pairs
 from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining
@@ -66,17 +67,18 @@ class MathAMRRecipe:
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
-        """Read judged lines (JSON lines with topic, query, candidate, grade)."""
+        """Read judged lines (JSON lines with topic, query, candidate, grade), or make those of a collection with Task 2."""
         model = _model(settings)
         converted: list[Path] = []
         if sources.base is not None:
             name, converted = prepared_base(sources.base, folder)
             model = replace(model, base=name)
-        if not sources.path.is_file():
-            raise MathAMRError(
-                f"{sources.path} is not a file: MathAMR learns from JSON lines with topic, query, candidate and grade"
-            )
-        judged = read_pairs(sources.path)
+        if sources.path.is_dir():
+            from mathamr_lab.experiments.contextplan import judged_pairs
+
+            judged = judged_pairs(sources.path, model.context)
+        else:
+            judged = read_pairs(sources.path)
         write_pairs(judged, folder / JUDGED)
         (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
         topics = {pair.topic for pair in judged}
@@ -84,19 +86,17 @@ class MathAMRRecipe:
         say(f"{len(judged):,} judgments of {len(topics)} topics, {len(lines):,} lines")
         return [folder / JUDGED, folder / MODEL, *converted]
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order."""
         settings.checked((*STAGES, "model"))
-        runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "contrast": lambda work: _learn(work, settings, "contrast", None),
-            "ranking": lambda work: _learn(work, settings, "ranking", "contrast"),
-            "join": lambda work: _join(work, settings),
-        }
-        return [
-            TrainingStage(name, runs[name])
-            for name in STAGES
-            if not settings.stages or name in settings.stages
-        ]
+        learn = partial(_learn, settings=settings)
+        return settings.chosen(
+            {
+                "contrast": partial(learn, stage="contrast", before=None),
+                "ranking": partial(learn, stage="ranking", before="contrast"),
+                "join": partial(_join, settings=settings),
+            }
+        )
 
 
 RECIPE = MathAMRRecipe()

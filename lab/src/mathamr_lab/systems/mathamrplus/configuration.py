@@ -47,7 +47,6 @@ class StageConfigurations:
     join: JoinConfiguration
     half: bool
     """True if the graph network is stored in sixteen bits, as in the box."""
-    stages: tuple[str, ...]
 
 
 def stage_configurations(settings: TrainingSettings) -> StageConfigurations:
@@ -62,5 +61,4 @@ def stage_configurations(settings: TrainingSettings) -> StageConfigurations:
         graph=graph,
         join=joined["joining"],
         half=settings.config == "box",
-        stages=tuple(stage for stage in STAGES if not settings.stages or stage in settings.stages),
     )

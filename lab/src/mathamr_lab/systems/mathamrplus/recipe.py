@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
@@ -20,7 +21,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
-    TrainingStage,
+    TrainingStages,
 )
 from mathamr_lab.systems.mathamrplus.configuration import (
     CONFIGURATIONS,
@@ -75,14 +76,10 @@ class MathAMRPlusRecipe:
         save_text_encoder(folder / BASE, folder_base(sources.base))
         return [path, *(folder / BASE / name for name in TEXT_FILES)]
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order, each with its configuration."""
         found = stage_configurations(settings)
-        runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "graph": lambda work: _graph(work, found),
-            "join": lambda work: _join(work, found),
-        }
-        return [TrainingStage(name, runs[name]) for name in found.stages]
+        return settings.chosen({"graph": partial(_graph, found=found), "join": partial(_join, found=found)})
 
 
 RECIPE = MathAMRPlusRecipe()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
-    TrainingStage,
+    TrainingStages,
 )
 from mathamr_lab.systems.text.configuration import (
     CONFIGURATIONS,
@@ -85,16 +86,11 @@ class TextEncoderRecipe:
         )
         return [path]
 
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+    def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order, each with its configuration."""
         found = configured(settings)
-        runs: dict[str, Callable[[StageWork], StageResult]] = {
-            "tune": lambda work: _tune(work, found),
-            "teach": lambda work: _teach(work),
-            "distil": lambda work: _distil(work, found),
-            "join": lambda work: _join(work, found),
-        }
-        return [TrainingStage(name, runs[name]) for name in found.stages]
+        runs = {"tune": _tune, "teach": _teach, "distil": _distil, "join": _join}
+        return {name: partial(runs[name], found=found) for name in found.stages}
 
 
 RECIPE = TextEncoderRecipe()
@@ -123,7 +119,7 @@ def _tune(work: StageWork, found: TextRecipe) -> StageResult:
     return StageResult([*before, *progress.history], progress.done)
 
 
-def _teach(work: StageWork) -> StageResult:
+def _teach(work: StageWork, found: TextRecipe) -> StageResult:  # noqa: ARG001 - as the other stages
     """Write the teacher's vectors only once: students are comparable if they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.fresh or not path.exists():
