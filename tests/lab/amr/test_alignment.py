@@ -13,7 +13,6 @@ from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE
 from mathamr_lab.amr.alignment import (
     AlignedGraph,
     Aligner,
-    common_prefix,
     numbered,
     translation_table,
     tree_distances,
@@ -158,8 +157,3 @@ def test_tree_distances_are_steps_along_the_dependencies() -> None:
     table = tree_distances(sentence)
     assert table[0] == [0, 1, 2, 6]
     assert [row[0] for row in table] == table[0]
-
-
-def test_common_prefix() -> None:
-    assert common_prefix("converge", "convergence") == 8
-    assert common_prefix("a", "b") == 0

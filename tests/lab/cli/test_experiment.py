@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 import typer
@@ -15,14 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.miniature import write_ntcir12
-from mathamr_lab.experiments.scale import SCALES
 from tests.lab.experiments.conftest import GRAPHS
-
-HELP = {
-    name: next(iter(hint.__metadata__)).help
-    for name, hint in get_type_hints(command, include_extras=True).items()
-    if hasattr(hint, "__metadata__")
-}
 
 
 @pytest.mark.parametrize("name", list(GRAPHS))
@@ -58,25 +48,10 @@ def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest
     assert {path.name for path in tmp_path.iterdir()} == {"ssemb-fusion"}
 
 
-def test_several_experiments_are_planned_one_after_the_other(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command(["document-loss", "connectivity", "document-loss"], scale="tiny", out=tmp_path, dry_run=True)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if line.startswith("#")] == ["# document-loss", "# connectivity"]
-
-
 def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     command()
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert listed == list(EXPERIMENTS)
-
-
-def test_the_help_names_every_experiment_and_scale() -> None:
-    for name in EXPERIMENTS:
-        assert name in HELP["names"]
-    for scale in SCALES:
-        assert scale in HELP["scale"]
 
 
 OPTIONS: dict[str, object] = {
@@ -178,14 +153,3 @@ def test_exact_search_does_not_stand_in_rows_of_an_approximate_index(name: str, 
     with pytest.raises(MathAMRError, match=f"{name} ranks with an approximate index, and the engine flat"):
         command([name], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
     command(["benchmark"], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
-
-
-def test_errors_end_with_one_line_and_exit_code_1(tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "mathamr", "experiment", "benchmark", "--corpus", str(tmp_path / "nowhere")],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
-    assert ran.returncode == 1
-    assert ran.stderr.strip() == f"mathamr: {tmp_path / 'nowhere'}: no such file or folder"

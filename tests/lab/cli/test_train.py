@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from mathamr.cli import app
 from mathamr_lab.recipes.prepared import PreparedTraining
-from mathamr_lab.recipes.recipe import RECIPES
 from tests.lab.recipes.quick import CHANGES
 from tests.lab.systems.mathamrplus.conftest import text_files
 
@@ -62,13 +61,6 @@ def test_contradictions_are_refused(text_files: Path, tmp_path: Path) -> None:
         app, ["train", "mathamrplus", str(text_files / "pairs.npz"), "--accepted", *map(str, out)]
     )
     assert "apply only to a store" in str(result.exception)
-
-
-def test_an_unknown_system_lists_the_known_ones(text_files: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["train", "soup", str(text_files), "--out", str(tmp_path)])
-    assert result.exit_code == 1
-    for name in RECIPES:
-        assert name in str(result.exception) + result.output
 
 
 @pytest.mark.parametrize("module", ["torch", "numpy", "lxml"])

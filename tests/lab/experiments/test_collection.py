@@ -88,11 +88,6 @@ def test_other_judgments_are_another_collection_if_only_judged_answers_are_searc
     assert len({*first, *second}) == 3
 
 
-def test_the_options_name_the_collection(tmp_path: Path) -> None:
-    made = collection_of([folder_with(tmp_path, task1="A.1")], judged_only=True)
-    assert made.options == ("--corpus", str(tmp_path), "--judged-only")
-
-
 def test_a_folder_without_topics_says_what_to_give(tmp_path: Path) -> None:
     folder = folder_with(tmp_path)
     with pytest.raises(MathAMRError, match="give --topics and --qrels"):
@@ -103,14 +98,11 @@ def test_topics_and_judgments_come_in_pairs(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, task1="A.1")
     with pytest.raises(MathAMRError, match="1 files of topics and 0 of judgments"):
         collection_of([folder], [folder / "topics" / "task1.xml"])
+    with pytest.raises(MathAMRError, match="nowhere: no such file"):
+        collection_of([tmp_path / "nowhere"])
 
 
 def test_a_topic_that_two_years_share_is_refused(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, task1_2020="A.1", task1_2021="A.1")
     with pytest.raises(MathAMRError, match=r"'A\.1' is in another file"):
         collection_of([folder])
-
-
-def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="nowhere: no such file"):
-        collection_of([tmp_path / "nowhere"])

@@ -88,10 +88,18 @@ def test_a_collection_without_latex_has_no_ranking_by_it(collection: FormulaColl
         other_scores("by heart", bare)
 
 
-def test_latex_and_sets_come_back_from_files(collection: FormulaCollection, tmp_path: Path) -> None:
+def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, tmp_path: Path) -> None:
     collection.save(tmp_path / "few.npz")
     again = FormulaCollection.load(tmp_path / "few.npz")
+    assert (again.candidates, again.topics, again.grades) == (
+        collection.candidates,
+        collection.topics,
+        GRADES,
+    )
     assert (again.written, again.sets) == (collection.written, {"first": ("B.1",), "second": ("B.2",)})
+    (tmp_path / "few.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(MathAMRError, match="does not describe a collection"):
+        FormulaCollection.load(tmp_path / "few.npz")
 
 
 def test_a_table_has_means_over_seeds_sets_and_what_is_known() -> None:

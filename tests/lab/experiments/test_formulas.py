@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
@@ -17,7 +16,7 @@ from mathamr.systems.models import load_system
 from mathamr_lab.experiments import EXPERIMENTS, formulascores
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula
+from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulaothers import other_scores
 from mathamr_lab.experiments.formulascores import NOT_FOUND, collection_scores, found_in
 from mathamr_lab.experiments.judgedpool import pool_collection
@@ -26,25 +25,10 @@ from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.recipes.recipe import RECIPES
+from tests.lab.experiments.test_formulaothers import GRADES, QUERIES, collection
 from tests.systems.formulamodels import LATEX, tiny_formula_graph, tiny_ssemb
 
-QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
-GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
-
-
-@pytest.fixture(scope="module")
-def collection() -> FormulaCollection:
-    def named(name: str, latex: str) -> NamedFormula:
-        parsed = parse(latex)
-        return NamedFormula(name, (parsed.slt, parsed.opt))
-
-    return FormulaCollection.of(
-        "a few",
-        [named(str(number), latex) for number, latex in enumerate(LATEX)],
-        [named(topic, latex) for topic, latex in QUERIES.items()],
-        GRADES,
-    )
+__all__ = ["collection"]
 
 
 def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
@@ -64,20 +48,6 @@ def test_a_pool_ranks_what_was_judged_alone(collection: FormulaCollection) -> No
     assert [item for item, _ in found_in(pool, "B.1", row)] == ["5", "2", "0"]
     row[5] = NOT_FOUND
     assert [item for item, _ in found_in(pool, "B.1", row)] == ["2", "0"]
-
-
-def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, tmp_path: Path) -> None:
-    path = tmp_path / "few.npz"
-    collection.save(path)
-    again = FormulaCollection.load(path)
-    assert (again.candidates, again.topics, again.grades) == (
-        collection.candidates,
-        collection.topics,
-        GRADES,
-    )
-    path.with_suffix(".json").write_text("{}", encoding="utf-8")
-    with pytest.raises(MathAMRError, match="does not describe a collection"):
-        FormulaCollection.load(path)
 
 
 def test_a_judged_pool_is_read_with_quoted_trees(tmp_path: Path) -> None:
@@ -183,21 +153,6 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
     monkeypatch.setattr("mathamr_lab.experiments.formulaplan.other_scores", never)
     run([setting])
     assert write_report(planned(setting)).joinpath("results.md").read_text(encoding="utf-8") == first
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in EXPERIMENTS if isinstance(EXPERIMENTS[name], FormulaExperiment)]
-)
-def test_every_declared_variant_can_be_trained(name: str) -> None:
-    from mathamr_lab.recipes.recipe import TrainingSettings
-
-    experiment = EXPERIMENTS[name]
-    assert isinstance(experiment, FormulaExperiment)
-    assert set(experiment.baselines) <= {variant.name for variant in experiment.variants}
-    for variant in experiment.variants:
-        if variant.system:
-            changes = (*experiment.scale, *variant.changes)
-            RECIPES[variant.system].check(TrainingSettings(config=variant.config, changes=changes))
 
 
 def test_a_search_finds_the_formulas_of_the_nearest_nodes_alone(

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from mathamr import sample
 from mathamr.evaluation.scores import Scores
-from mathamr_lab.cli.experiment import command as experiment_command
 from mathamr_lab.experiments.collection import TestSet, collection_of
 from mathamr_lab.experiments.experiment import Published
 from mathamr_lab.experiments.plan import JudgedTest, MeasuredRun
@@ -191,47 +186,21 @@ def test_all_rankings_of_a_model_are_those_of_its_best_seed_by_maxsim() -> None:
     assert list(best("retrieval-strategies", strategies).values()) == [1, 1, 0]
 
 
-def test_the_command_can_be_run(tmp_path: Path) -> None:
-    def parsed(made: ExperimentSetting) -> dict[str, object]:
-        words = shlex.split(command(made))
-        assert words[:2] == ["mathamr", "experiment"]
-        read: dict[str, object] = {}
-        CliRunner().invoke(_reading(read), words[2:], catch_exceptions=False)
-        return read
-
-    plain = parsed(setting("connectivity"))
-    assert (plain["judged_only"], plain["accepted"], plain["parser"]) == (False, False, "builtin")
+def test_the_command_makes_the_findings_again() -> None:
     made = setting(
-        "connectivity",
+        "virtual-nodes",
         collection=collection_of([sample.folder()], judged_only=True),
+        changes=("epochs=2",),
+        baselines=("bm25",),
+        store=Path("my store"),
         accepted=True,
         parser="amrlib",
         parser_model="my model",
         wanted_engine="qdrant",
-    )
-    read = parsed(made)
-    assert (read["names"], read["corpus"]) == (["connectivity"], [sample.folder()])
-    assert (read["judged_only"], read["accepted"]) == (True, True)
-    assert (read["parser"], read["parser_model"], read["engine"]) == ("amrlib", "my model", "qdrant")
-
-
-def _reading(into: dict[str, object]) -> typer.Typer:
-    """The command's options, which are read and not acted on."""
-
-    @wraps(experiment_command)
-    def read(**options: object) -> None:
-        into.update(options)
-
-    app = typer.Typer()
-    app.command()(read)
-    return app
-
-
-def test_the_command_makes_the_findings_again() -> None:
-    made = setting(
-        "virtual-nodes", changes=("epochs=2",), baselines=("bm25",), store=Path("my store"), out=Path("o")
+        out=Path("o"),
     )
     assert command(made) == (
-        f"mathamr experiment virtual-nodes --corpus {sample.folder()} --scale thesis --set epochs=2"
-        " --seeds 2 --baseline bm25 --store 'my store' --out o"
+        f"mathamr experiment virtual-nodes --corpus {sample.folder()} --judged-only --scale thesis --set epochs=2"
+        " --seeds 2 --baseline bm25 --store 'my store' --parser amrlib --parser-model 'my model' --engine qdrant"
+        " --accepted --out o"
     )

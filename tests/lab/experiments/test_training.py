@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr_lab.experiments import training
 from mathamr_lab.experiments.child import run_child
 from mathamr_lab.experiments.training import LOG, TrainedModel, split_base, train_system
-from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
+from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from tests.lab.synthetic import save, synthetic_shard
 
 
@@ -27,16 +26,6 @@ def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
     changes = (f"graph.epochs={epochs}", "graph.batch_size=8", "graph.patience=1000000")
     settings = TrainingSettings(config="small", changes=changes)
     return train_system("mathamrplus", TrainingSources(path=shard), settings, folder, "cpu")
-
-
-def test_a_model_comes_with_its_curve_and_costs(shard: Path, tmp_path: Path) -> None:
-    figures = trained(shard, tmp_path, 2)
-    assert GraphEncoder.load(tmp_path / MODEL, "cpu")
-    assert isinstance(figures["parameters"], int)
-    assert figures["parameters"] > 1000
-    stages = figures["stages"]
-    assert isinstance(stages, dict)
-    assert (stages["graph"]["steps"], len(stages["graph"]["losses"])) == (8, 2)
 
 
 def test_a_model_s_name_says_what_is_changed_and_fits_a_file_system(tmp_path: Path) -> None:

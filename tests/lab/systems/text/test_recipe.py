@@ -15,11 +15,10 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.models import load_system
-from mathamr.text.encoder import TextEncoder
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
-from mathamr_lab.systems.text import materials, recipe
+from mathamr_lab.systems.text import materials
 from mathamr_lab.systems.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.text.distilling import Distilling, DistillingTrainer, read_taught, taught
 from mathamr_lab.systems.text.materials import TextMaterials, gathered, held_names, read_materials
@@ -258,10 +257,3 @@ def test_a_teacher_and_its_student_become_models(
     assert (system.kind, system.fields[0].size) == ("text", 6)
     with pytest.raises(MathAMRError, match="a student needs a teacher"):
         run("other", "small", tuple(f"distil.{each}" for each in small))
-
-
-def test_starts_are_known_by_name(tmp_path: Path) -> None:
-    save_text_encoder(tmp_path / "text", small_text_encoder(projection=8))
-    found = recipe.start_of(str(tmp_path / "text"))
-    assert isinstance(found, TextEncoder)
-    assert found.size == 16

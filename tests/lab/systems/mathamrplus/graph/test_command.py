@@ -10,16 +10,10 @@ from pathlib import Path
 import pytest
 from safetensors import safe_open
 
-from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr_lab.recipes.__main__ import main
 from mathamr_lab.recipes.prepared import prepare
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
-from mathamr_lab.systems.mathamrplus.graph.configuration import (
-    TRAININGS,
-    GraphTraining,
-    configured,
-)
 from tests.lab.synthetic import save
 
 
@@ -30,22 +24,6 @@ def prepared(shard: Shard, tmp_path: Path) -> Path:
     settings = TrainingSettings(config="small", changes=changes)
     prepare("mathamrplus", TrainingSources(path=tmp_path / "pairs.npz"), settings, tmp_path / "prepared")
     return tmp_path / "prepared"
-
-
-def test_the_named_configurations_are_those_of_the_tables() -> None:
-    assert TRAININGS["thesis"] == GraphTraining()
-    training = TRAININGS["thesis-full"]
-    assert (training.batch_size, training.learning_rate, training.minimum_rate, training.beta) == (
-        16,
-        5e-4,
-        1e-5,
-        0.3,
-    )
-    model, training = configured("thesis-full", ["seed=4", "layers=2"])
-    assert (model.bases, model.layers, training.seed) == (256, 2, 4)
-    assert GraphTraining.from_json(training.to_json()) == training
-    with pytest.raises(MathAMRError, match="unknown precision"):
-        configured("thesis", ["precision=double"])
 
 
 def test_an_interrupt_finishes_the_step_and_saves_it(prepared: Path, tmp_path: Path) -> None:
