@@ -75,7 +75,6 @@ def test_what_is_only_learned_from_brings_its_held_out_ids_along(tmp_path: Path)
     assert found.without == {"1", "more/7"}
     assert found.further == (more / "Posts.xml",)
     assert found.digest != collection_of([folder]).digest
-    assert found.options == ("--corpus", str(folder), "--train", str(more))
 
 
 def test_other_judgments_are_another_collection_if_only_judged_answers_are_searched(tmp_path: Path) -> None:

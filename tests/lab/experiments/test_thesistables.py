@@ -17,7 +17,7 @@ from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Stage
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
-from mathamr_lab.experiments.thesistables import best_seeds, command, markdown
+from mathamr_lab.experiments.thesistables import best_seeds, markdown
 from tests.lab.experiments.conftest import GRAPHS
 
 COLLECTION = collection_of([sample.folder()])
@@ -184,23 +184,3 @@ def test_all_rankings_of_a_model_are_those_of_its_best_seed_by_maxsim() -> None:
     # The last one is not measured with the baseline's seed yet.
     strategies = {"maxsim-exact": (0.6, 0.5), "maxsim-hnsw": (0.5, 0.6), "single-hnsw": (0.6,)}
     assert list(best("retrieval-strategies", strategies).values()) == [1, 1, 0]
-
-
-def test_the_command_makes_the_findings_again() -> None:
-    made = setting(
-        "virtual-nodes",
-        collection=collection_of([sample.folder()], judged_only=True),
-        changes=("epochs=2",),
-        baselines=("bm25",),
-        store=Path("my store"),
-        accepted=True,
-        parser="amrlib",
-        parser_model="my model",
-        wanted_engine="qdrant",
-        out=Path("o"),
-    )
-    assert command(made) == (
-        f"mathamr experiment virtual-nodes --corpus {sample.folder()} --judged-only --scale thesis --set epochs=2"
-        " --seeds 2 --baseline bm25 --store 'my store' --parser amrlib --parser-model 'my model' --engine qdrant"
-        " --accepted --out o"
-    )

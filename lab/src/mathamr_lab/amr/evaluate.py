@@ -1,9 +1,9 @@
-"""Measure AMR parsers on the held-out gold graphs: `python -m mathamr_lab.amr.evaluate [--model FILE] [--graphs FILE …]`.
+"""Measure AMR parsers on the held-out gold graphs: `python -m mathamr_lab.amr.evaluate [--model FILE]`.
 
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts, and precision and recall of
 concepts, relations, names, negation and reentrant relations; with `--authors` also against the MathAMR authors' graphs of the topics, and with
 `--folds FOLDER` against them by the parsers that `python -m mathamr_lab.amr --folds` trained, each on the topics it has not seen. The shipped weights
-know the topics, but not these parts. `--write FILE` keeps the graphs, and `--graphs FILE` measures kept ones beside.
+know the topics, but not these parts.
 """
 
 from __future__ import annotations
@@ -129,10 +129,6 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--model", help="weights to measure (default: the shipped ones)")
     arguments.add_argument(
-        "--graphs", type=Path, nargs="*", default=[], help="graphs of another parser, to measure beside"
-    )
-    arguments.add_argument("--write", type=Path, help="where to keep the graphs of the held-out parts")
-    arguments.add_argument(
         "--authors", action="store_true", help="compare with the MathAMR authors' graphs too"
     )
     arguments.add_argument(
@@ -143,18 +139,9 @@ def main() -> None:
         arguments.error('smatchpp is not installed; install it with: pip install "mathamr-lab[parser]"')
     parser = BuiltinParser(given.model)
     held = split()[1]
-    gold = [each for part in held.values() for each in part]
-    graphs = {str(given.model or "built-in"): parsed(parser, [each.text for each in gold])}
-    for path in given.graphs:
-        graphs[path.name] = penman.load(path, model=amr_model, encoding="utf-8")
-    if given.write:
-        penman.dump(graphs[str(given.model or "built-in")], given.write, model=amr_model, encoding="utf-8")
-    start = 0
     for name, part in held.items():
-        for parser_name, found in graphs.items():
-            own = found[start : start + len(part)]
-            report(f"{name}, {parser_name}", own, [each.graph for each in part])
-        start += len(part)
+        found = parsed(parser, [each.text for each in part])
+        report(f"{name}, {given.model or 'built-in'}", found, [each.graph for each in part])
     if given.authors:
         report_topics([parser])
     if given.folds:

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -73,34 +73,16 @@ WIDTHS = {
 """Numbers in a row of each column."""
 
 
-@dataclass
-class Columns:
-    """Rows of numbers of different lengths per sentence, flat, with the counts of each sentence."""
-
-    flat: list[int | float] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    width: int = 1
-
-    def add(self, rows: Sequence[Any]) -> None:
-        """Add the rows of one sentence."""
-        self.counts.append(len(rows))
-        for row in rows:
-            if self.width == 1:
-                self.flat.append(row)
-            else:
-                self.flat.extend(row)
-
-
 class Writer:
     """Collects the columns of one set of sentences."""
 
     def __init__(self, vocabularies: Vocabularies, deps: dict[str, int], names: NameKinds) -> None:
         self.vocabularies, self.deps, self.names = vocabularies, deps, names
-        self.columns = {name: Columns(width=width) for name, width in WIDTHS.items()}
+        self.columns: dict[str, list[Sequence[Any]]] = {name: [] for name in WIDTHS}
 
     def syntax(self, sentence: Analysed, kind: int) -> None:
         """Add words, tags and dependencies."""
-        add = {name: column.add for name, column in self.columns.items()}
+        add = {name: column.append for name, column in self.columns.items()}
         add["kind"]([kind])
         add["shape"]([shape(sentence, token) for token in range(len(sentence))])
         add["tag"]([self.vocabularies.tags.get(tag, 0) for tag in sentence.tags])
@@ -109,7 +91,7 @@ class Writer:
 
     def meaning(self, example: Example, lexicon: Lexicon, leave_out: int) -> None:
         """Add candidates, templates and relations; the sentence itself counts `leave_out` times in the lexicon."""
-        add = {name: column.add for name, column in self.columns.items()}
+        add = {name: column.append for name, column in self.columns.items()}
         sentence, found = example.sentence, self.vocabularies
         pairs = Counter(zip(sentence.lemmas, example.cores, strict=True))
         seen = {pair: leave_out * count for pair, count in pairs.items()}
@@ -160,11 +142,12 @@ class Writer:
         """Return the columns by name, as small integers where they fit."""
         made = {}
         for column, found in self.columns.items():
-            array = np.array(found.flat, np.float16 if column == "features" else np.int32)
+            kind = np.float16 if column == "features" else np.int32
+            array = np.array([row for rows in found for row in rows], kind)
             if column != "features" and (not len(array) or np.abs(array).max() < 2**15):
                 array = array.astype(np.int16)
-            made[column] = array.reshape(-1, found.width)
-            made[f"{column}/counts"] = np.array(found.counts, np.int16)
+            made[column] = array.reshape(-1, WIDTHS[column])
+            made[f"{column}/counts"] = np.array([len(rows) for rows in found], np.int16)
         return made
 
 

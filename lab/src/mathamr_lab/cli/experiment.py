@@ -164,12 +164,7 @@ def command(
                     f"--corpus {path} has no effect on {experiment.name}, which does not rank the formulas of a"
                     f" collection such as {kind}; leave it out, or run that experiment by itself"
                 )
-    collection = TestCollection(
-        (),
-        (),
-        further=tuple(train or ()),
-        options=tuple(word for path in train or () for word in ("--train", str(path))),
-    )
+    collection = TestCollection((), (), further=tuple(train or ()))
     beside_posts = {"topics": topics, "qrels": qrels, "beside": beside, "without": without}
     for option in (name for name, value in beside_posts.items() if value and not posts):
         raise typer.BadParameter(

@@ -78,10 +78,7 @@ class TestSet:
 
 @dataclass(frozen=True)
 class TestCollection:
-    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on.
-
-    `options` are the command's options that name it.
-    """
+    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on."""
 
     __test__ = False  # no test of pytest's
 
@@ -89,7 +86,6 @@ class TestCollection:
     tests: tuple[TestSet, ...]
     without: frozenset[str] = frozenset()
     further: tuple[Path, ...] = ()
-    options: tuple[str, ...] = ()
     judged_only: bool = False
     """True if only judged answers are searched, as the thesis does with 33,771 of 1.4 million."""
     beside: tuple[Path, ...] = ()
@@ -168,15 +164,11 @@ def collection_of(
     posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
     folders = dict.fromkeys(map(_folder, (paths[0], *further)))
     unwanted = list(without) or [file for each in folders for file in sorted(each.glob("heldout*.txt"))]
-    options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
-    options["beside"] = beside
     return TestCollection(
         posts,
         tuple(_sets(chosen)),
         frozenset(post_id for file in unwanted for post_id in ids_in(file)),
         tuple(map(_posts_of, further)),
-        tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path)))
-        + (("--judged-only",) if judged_only else ()),
         judged_only,
         tuple(beside),
     )

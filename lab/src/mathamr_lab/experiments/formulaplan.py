@@ -9,7 +9,6 @@ OUT/NAME/scores    the run and the measures of every variant, seed and collectio
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import tee
@@ -49,6 +48,7 @@ from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from mathamr_lab.experiments.training import TrainedModel, train_system
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
+from mathamr_lab.recipes.prepared import say
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
 
 UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
@@ -139,7 +139,7 @@ class FormulaPlan(Plan):
                 FormulaShard.of(distinct_trees(first)).save(self._shared / FORMULAS)
             else:
                 prepare_formulas(
-                    TrainingSources(path=first, posts=tuple(others)), self._shared, _say, orders=False
+                    TrainingSources(path=first, posts=tuple(others)), self._shared, say, orders=False
                 )
             return {}
 
@@ -384,7 +384,3 @@ def _years(test: TestSet) -> dict[str, list[str]]:
     if len(test.files) < 2:
         return {}
     return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

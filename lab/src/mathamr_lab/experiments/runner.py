@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 
@@ -14,6 +13,7 @@ from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.planner import planned
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import PREPARING, ExperimentStages
+from mathamr_lab.recipes.prepared import say
 
 
 def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
@@ -44,11 +44,7 @@ def _do(stages: ExperimentStages) -> None:
             continue
         place = f"{places[stage.mark_path]} {stage.name}"
         if stage.kind != "run":
-            _say(f"{place} …")
+            say(f"{place} …")
         began = time.monotonic()
         stage.do()
-        _say(f"{place}: done in {duration(time.monotonic() - began)}")
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+        say(f"{place}: done in {duration(time.monotonic() - began)}")

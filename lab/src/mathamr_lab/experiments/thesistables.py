@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 
 from mathamr.evaluation.randomorder import random_scores
@@ -40,32 +39,11 @@ def markdown(setting: ExperimentSetting, measured: Sequence[MeasuredRun], data: 
     """Return the report on what is measured so far; `data` counts the posts and pairs."""
     experiment = setting.graphs
     parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
-    parts.append("```\n" + command(setting) + "\n```")
     parts.append(_data(setting, data))
     for test in setting.tests:
         parts += _test(experiment, test, [each for each in measured if each.test.name == test.name])
     parts += ["## Costs", _costs(setting, measured), _cost_note(experiment)]
     return "\n\n".join(parts) + "\n"
-
-
-def command(setting: ExperimentSetting) -> str:
-    """Return the command that reproduces these results."""
-    words = ["mathamr", "experiment", setting.graphs.name, *setting.collection.options]
-    words += ["--scale", setting.scale.name]
-    for change in setting.changes:
-        words += ["--set", change]
-    words += ["--seeds", str(setting.seeds)]
-    for name in setting.baselines:
-        words += ["--baseline", name]
-    named = {
-        "store": setting.store,
-        "parser": setting.parser if setting.parser != "builtin" else None,
-        "parser-model": setting.parser_model,
-        "engine": setting.wanted_engine,
-    }
-    words += [word for name, value in named.items() if value for word in (f"--{name}", str(value))]
-    words += ["--accepted"] if setting.accepted else []
-    return shlex.join([*words, "--out", str(setting.out)])
 
 
 def _data(setting: ExperimentSetting, data: Figures) -> str:

@@ -74,6 +74,11 @@ def _tuples(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
+def say(line: str) -> None:
+    """Print a line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def prepare(
     system: str,
     sources: TrainingSources,
@@ -81,10 +86,9 @@ def prepare(
     folder: Path,
     *,
     fresh: bool = False,
-    say: Callable[[str], None] | None = None,
+    say: Callable[[str], None] = say,
 ) -> bool:
     """Create a prepared folder; one with the same sources is kept. Return True if it was."""
-    say = say or _say
     recipe = RECIPES[system]
     recipe.check(settings)
     for name in sources.given():
@@ -138,7 +142,3 @@ def train_prepared(
             yield {"stage": name, **row}
         if not result.done:
             return
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
