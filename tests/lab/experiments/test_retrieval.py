@@ -18,7 +18,6 @@ from mathamr_lab.experiments.collection import TestCollection, collection_of
 from mathamr_lab.experiments.experiment import Strategy
 from mathamr_lab.experiments.graphs import (
     CorpusCatalogue,
-    ParserChoice,
     build_both_tensors,
     build_corpus,
     build_topics,
@@ -28,7 +27,7 @@ from mathamr_lab.experiments.retrieval import ranking_of, search
 from mathamr_lab.experiments.visualtable import VisualTable
 from tests.models import tiny_model
 
-PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")
+PARSER = "tests.amr.rule_parser:RuleParser"
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
     build_index(
         [corner / "Posts.xml"],
         folder / "product",
-        BuildOptions(model=model, engine="flat", parser=PARSER.name, device="cpu"),
+        BuildOptions(model=model, engine="flat", parser=PARSER, device="cpu"),
     )
     return folder, collection
 

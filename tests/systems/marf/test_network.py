@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
+from mathamr_lab.systems.marf.scoring import padded_maxsim
+from mathamr_lab.systems.stateencoder import mean_vectors
 
 
 def test_maxsim_of_padded_rows_is_that_of_a_loop() -> None:
@@ -26,4 +27,4 @@ def test_maxsim_of_padded_rows_is_that_of_a_loop() -> None:
 
 def test_a_formula_as_one_vector_is_the_mean_of_its_tokens() -> None:
     vectors = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [9.0, 9.0]]])
-    torch.testing.assert_close(pooled(vectors, torch.tensor([2])), torch.tensor([[0.5**0.5, 0.5**0.5]]))
+    torch.testing.assert_close(mean_vectors(vectors, torch.tensor([2])), torch.tensor([[0.5**0.5, 0.5**0.5]]))

@@ -1,8 +1,8 @@
 """Measure AMR parsers on the held-out gold graphs: `python -m mathamr_lab.amr.evaluate [--model FILE]`.
 
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts, and precision and recall of
-concepts, relations, names, negation and reentrant relations; with `--authors` also against the MathAMR authors' graphs of the topics, and with
-`--folds FOLDER` against them by the parsers that `python -m mathamr_lab.amr --folds` trained, each on the topics it has not seen. The shipped weights
+concepts, relations, names, negation and reentrant relations; with
+`--folds FOLDER` also against the MathAMR authors' graphs of the topics, by the parsers that `python -m mathamr_lab.amr --folds` trained, each on the topics it has not seen. The shipped weights
 know the topics, but not these parts.
 """
 
@@ -102,18 +102,17 @@ def collapse(graph: penman.Graph) -> penman.Graph:
 
 
 def report_topics(parsers: Sequence[AmrParser]) -> None:
-    """Measure against the MathAMR authors' graphs of the topics; of several parsers each reads the fold it did not learn from."""
+    """Measure against the MathAMR authors' graphs of the topics; each parser reads the fold it did not learn from."""
     topics = topic_graphs()
     documents: dict[str, str] = {}
     for fold, parser in enumerate(parsers):
-        own = [topic for topic in topics if len(parsers) == 1 or topic.fold == fold]
+        own = [topic for topic in topics if topic.fold == fold]
         texts = [Text(each.sentences, each.latex) for each in own]
         for topic, found in zip(own, parse_documents(parser, texts), strict=True):
             documents[topic.topic] = found.amr.to_penman()
     ours = [collapse(penman.decode(documents[topic.topic], model=amr_model)) for topic in topics]
-    how = f"{len(parsers)} folds" if len(parsers) > 1 else "one parser"
     report(
-        f"topics of 2020 and 2021, formulas collapsed, {how}",
+        f"topics of 2020 and 2021, formulas collapsed, {len(parsers)} folds",
         ours,
         [collapse(topic.graph) for topic in topics],
     )
@@ -129,9 +128,6 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--model", help="weights to measure (default: the shipped ones)")
     arguments.add_argument(
-        "--authors", action="store_true", help="compare with the MathAMR authors' graphs too"
-    )
-    arguments.add_argument(
         "--folds", type=Path, help="folder of the parsers fold-0.npz …, to measure on the topics"
     )
     given = arguments.parse_args()
@@ -142,8 +138,6 @@ def main() -> None:
     for name, part in held.items():
         found = parsed(parser, [each.text for each in part])
         report(f"{name}, {given.model or 'built-in'}", found, [each.graph for each in part])
-    if given.authors:
-        report_topics([parser])
     if given.folds:
         report_topics([BuiltinParser(str(given.folds / f"fold-{fold}.npz")) for fold in range(FOLDS)])
 

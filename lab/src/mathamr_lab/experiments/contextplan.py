@@ -39,6 +39,7 @@ from mathamr_lab.experiments.trialplan import TrialPlan, judged, sets_by_task
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamr.judgedlines import JudgedPair, read_pairs, write_pairs
 from mathamr_lab.systems.mathamr.recipe import STAGES
+from mathamr_lab.training.export import ids_in
 
 FOLDS, FIRST_YEAR = "folds", "first-year"
 TOPICS = "contexts.topics="
@@ -87,7 +88,7 @@ class ContextMaterials:
         if topics == FIRST_YEAR:
             learned = {each for each in known if (found := _YEAR_OF.match(each)) and int(found[1]) < 200}
         else:
-            learned = set(_topics_in(Path(topics)).split())
+            learned = set(ids_in(Path(topics)))
         asked = [each for each in known if each not in learned]
         if not asked or len(asked) == len(known):
             raise MathAMRError(
@@ -108,13 +109,6 @@ class ContextMaterials:
             np.maximum.at(best, of, table[len(queries) :] @ vector)
             found[place.topic] = list(zip(names.tolist(), best.tolist(), strict=True))
         return found
-
-
-def _topics_in(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise MathAMRError(f"cannot read the training topics in {path}: {error}") from error
 
 
 class ContextPlan(TrialPlan):
@@ -225,7 +219,7 @@ class ContextPlan(TrialPlan):
         inputs = {
             "changes": model.changes,
             "base": str(base or ""),
-            "topics": _topics_in(which) if which.is_file() else self.topics,
+            "topics": ids_in(which) if which.is_file() else self.topics,
         }
         name = f"train {folder.relative_to(self.setting.out / 'models')}"
         return self.stages.add(Stage("train", name, folder / "done.json", inputs, (self.prepared,), work))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -47,10 +46,6 @@ class GraphPlan(Plan):
         pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
         counts = {**(corpus.figures if corpus else {}), "pairs": min(pairs, default=0)}
         return thesistables.markdown(self.setting, self.measured, counts)
-
-    def tables(self) -> Iterator[tuple[str, str]]:
-        """Yield nothing: `markdown` writes them in the thesis's form."""
-        return iter(())
 
     def _index_folder(self, variant: Variant, seed: int) -> Path:
         return self.setting.out / "index" / self._model_path(variant, seed)

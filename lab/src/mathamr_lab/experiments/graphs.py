@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mathamr.amr.parser import AmrParser, load_parser
+from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.graphs import shard as shards
@@ -24,18 +24,6 @@ from mathamr_lab.experiments.visualtable import VisualTable
 from mathamr_lab.training.export import listed
 
 POSTS, VISUALS, FURTHER = "posts.tsv", "formulas.sqlite", "further.tsv"
-
-
-@dataclass(frozen=True, slots=True)
-class ParserChoice:
-    """The AMR parser for posts and topics."""
-
-    name: str = "builtin"
-    model: str | None = None
-
-    def load(self) -> AmrParser:
-        """Return the parser itself."""
-        return load_parser(self.name, self.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +54,8 @@ def build_corpus(
     collection: TestCollection,
     folder: Path,
     store_folder: Path,
-    parser: ParserChoice,
+    parser: str,
+    model: str | None = None,
     *,
     given: bool,
 ) -> Figures:
@@ -79,7 +68,7 @@ def build_corpus(
     with GraphStore(store_folder, create=not given) as store:
         posts = _catalogued(collection, folder, report)
         if given:
-            fingerprint = parser.load().fingerprint
+            fingerprint = load_parser(parser, model).fingerprint
             missing, foreign = [], []
             for post in posts:
                 if post.id not in store:
@@ -89,7 +78,7 @@ def build_corpus(
             if foreign:
                 raise MathAMRError(
                     f"the graphs of {len(foreign):,} posts in the store {store_folder}, the first of {foreign[0]!r}, are"
-                    f" of another text or another AMR parser than {parser.name} ({fingerprint}); topics must be parsed"
+                    f" of another text or another AMR parser than {parser} ({fingerprint}); topics must be parsed"
                     " by the parser that made the graphs: name it with --parser, or build them again with: mathamr graph"
                     f" {collection.paths[0]} --out {store_folder}"
                 )
@@ -100,7 +89,7 @@ def build_corpus(
                 )
         else:
             with Progress("graphs", "posts") as progress:
-                build_graphs(posts, store, parser=parser.name, model=parser.model, progress=progress)
+                build_graphs(posts, store, parser=parser, model=model, progress=progress)
             catalogue = CorpusCatalogue.read(folder)
             _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
@@ -155,14 +144,16 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
             store.delete(post_id)
 
 
-def build_topics(collection: TestCollection, corpus: Path, folder: Path, parser: ParserChoice) -> Figures:
+def build_topics(
+    collection: TestCollection, corpus: Path, folder: Path, parser: str, model: str | None = None
+) -> Figures:
     """Graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
         vocabularies = known.vocabularies()
     posts = list(collection.topic_posts())
     with GraphStore(folder, create=True) as store:
         with Progress("graphs of topics", "topics", total=len(posts)) as progress:
-            build_graphs(posts, store, parser=parser.name, model=parser.model, progress=progress)
+            build_graphs(posts, store, parser=parser, model=model, progress=progress)
         _forget_others(store, [post.id for post in posts])
         use_vocabularies(store, *vocabularies)
         return {"output": _fingerprint(store, [post.id for post in posts]), "topics": len(posts)}

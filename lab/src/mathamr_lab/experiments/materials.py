@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -19,13 +18,10 @@ class Materials:
         self._setting, self._stages = setting, stages
 
     @property
-    def _parser(self) -> graphs.ParserChoice:
-        return graphs.ParserChoice(self._setting.parser, self._setting.parser_model)
-
-    @property
     def _parsed_by(self) -> dict[str, str | None]:
         """The inputs that stages depend on if the parser is not the built-in one."""
-        return {} if self._parser == graphs.ParserChoice() else asdict(self._parser)
+        name, model = self._setting.parser, self._setting.parser_model
+        return {} if (name, model) == ("builtin", None) else {"name": name, "model": model}
 
     def corpus(self) -> Stage:
         """Return the graphs of all posts, including those that are only learned from."""
@@ -38,7 +34,8 @@ class Materials:
                 setting.collection,
                 folder,
                 self.store,
-                self._parser,
+                setting.parser,
+                setting.parser_model,
                 given=setting.store is not None,
             )
             return {**figures, "output": figures["output"] + setting.collection.searched}
@@ -67,7 +64,11 @@ class Materials:
                 setting.out / "graphs" / "topics.json",
                 {"topics": [test.digest for test in setting.collection.tests], **self._parsed_by},
                 (self.corpus(),),
-                partial(graphs.build_topics, setting.collection, self.store, self.topics, self._parser),
+                partial(
+                    graphs.build_topics,
+                    *(setting.collection, self.store, self.topics),
+                    *(setting.parser, setting.parser_model),
+                ),
             )
         )
 

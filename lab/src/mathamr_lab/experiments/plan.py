@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +69,7 @@ Search = Callable[[], tuple[Run, Figures]]
 """Makes a run, and figures beside its measures; raises `NotApplicableError` if a row cannot be measured."""
 
 
-class Plan(ABC):
+class Plan:
     """All stages of an experiment in a valid order, the runs that they measure, and the report on their results."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
@@ -136,9 +135,9 @@ class Plan(ABC):
             parts += ["## How the models learned", markdown_table([heads, *learned], 2)]
         return "\n\n".join(parts) + "\n"
 
-    @abstractmethod
     def tables(self) -> Iterator[tuple[str, str]]:
-        """Yield titles and Markdown of what is measured so far."""
+        """Return titles and Markdown of what is measured so far; none if `markdown` writes the tables itself."""
+        return iter(())
 
     def _learned(self) -> Iterator[list[str]]:
         """Yield the trainings that are done, each by the first row that it serves."""

@@ -22,8 +22,6 @@ from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
 from mathamr_lab.systems.text.letters import drawn, variables_of
 
-HELD = 4
-"""The queries of one in so many entries are held back from every choice."""
 FORMS = (
     "alone", "one word", "two words", "part", "part, one word", "name", "unicode", "ascii",
 )  # fmt: skip
@@ -51,14 +49,11 @@ _ASCII = {
 
 @dataclass(frozen=True, slots=True)
 class TypedQuery:
-    """A typed text, the entry it asks for, and how it was made; `held` entries take part in no choice."""
+    """A typed text, the entry it asks for, and its form."""
 
     text: str
     entry: str
     form: str
-    renamed: bool
-    held: bool
-    formula: str
 
 
 def draw(index: Index, count: int) -> list[TypedQuery]:
@@ -72,7 +67,6 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
         if len(found) == count:
             break
         post, formula = entries[place]
-        held = zlib.crc32(post.id.encode()) % HELD == 0
         rarest = sorted(
             product(FORMS, (False, True)), key=lambda each: (drawn_forms[each], FORMS.index(each[0]))
         )
@@ -80,7 +74,7 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
             text = _typed(post, formula.latex, form, generator, renamed=renamed)
             if text is not None:
                 drawn_forms[form, renamed] += 1
-                found.append(TypedQuery(text, post.id, form, renamed, held, formula.latex))
+                found.append(TypedQuery(text, post.id, form))
                 break
     return found
 

@@ -90,7 +90,7 @@ class ContrastiveLoss(TemperedLoss):
         return loss
 
 
-def info_nce(scores: Tensor, temperature: Tensor, ignored: Tensor | None = None) -> Tensor:
+def info_nce(scores: Tensor, temperature: Tensor | float, ignored: Tensor | None = None) -> Tensor:
     """Return the mean of -log softmax of each row's own column, column i for row i (equation 3.6)."""
     logits = scores / temperature
     if ignored is not None:

@@ -174,7 +174,7 @@ def student(corpus: TextCorpus, folder: Path, anchor: float = 0.0, **fields: Any
 def test_a_student_holds_the_contract_of_trainers(
     corpus: TextCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mathamr_lab.systems.text.validation.ASKED", 4)
+    monkeypatch.setattr("mathamr_lab.systems.text.trainer.ASKED", 4)
     few = corpus.of_kinds([kind for kind in set(corpus.kinds) if not kind.startswith("answer")])
     check_trainer(lambda: student(few, tmp_path), tmp_path / "run", monkeypatch)
 

@@ -7,13 +7,6 @@ from torch import Tensor
 from torch.nn import functional
 
 
-def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
-    """Return the unit mean of each row's tokens: a formula as one vector (passage-level scoring)."""
-    places = torch.arange(vectors.shape[1], device=vectors.device)
-    real = (places < lengths[:, None])[..., None]
-    return functional.normalize((vectors * real).sum(1), dim=-1)
-
-
 def mean_vector(vectors: Tensor) -> Tensor:
     """Return the unit mean of one formula's tokens as the only row (1, size)."""
     return functional.normalize(vectors.float().sum(0, keepdim=True), dim=-1)

@@ -21,8 +21,9 @@ from mathamr.text.encoder import precision
 from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.systems.marf.scoring import padded_maxsim, pooled
-from mathamr_lab.systems.stateencoder import StateEncoder
+from mathamr_lab.systems.marf.scoring import padded_maxsim
+from mathamr_lab.systems.stateencoder import StateEncoder, mean_vectors
+from mathamr_lab.training.losses import info_nce
 from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import Validation, ValidationFigure
@@ -225,9 +226,8 @@ class PairTrainer(PartTrainer[PairStep]):
 
     def loss(self, step: PairStep) -> Tensor:
         """Return InfoNCE over the batch (equation 3 with the exponential of InfoNCE)."""
-        logits = self.scores(step).float() / self.configuration.temperature
-        logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
-        return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
+        scores = self.scores(step).float()
+        return info_nce(scores, self.configuration.temperature, step.ignored.to(self.device))
 
     def validate(self) -> Validation | None:
         """Return MRR@10 and recall@10 of the validation questions' answers among each other."""
@@ -306,7 +306,7 @@ class FormulaTrainer(PairTrainer):
         vectors = self.encoder(numbers, lengths)
         if self._scoring == "token":
             return self._halves(vectors, lengths)
-        questions, answers = pooled(vectors, lengths).chunk(2)
+        questions, answers = mean_vectors(vectors, lengths).chunk(2)
         return questions @ answers.T
 
     def identity(self) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
@@ -18,6 +17,7 @@ from mathamr.systems.marf.postinput import padded
 from mathamr.text.encoder import precision
 from mathamr_lab.systems.mathamr.judgedlines import SCORES, JudgedPair, split_by_grade
 from mathamr_lab.systems.stateencoder import StateEncoder, plain_line
+from mathamr_lab.training.losses import info_nce
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.settings import Ranges, TrainingConfiguration
 from mathamr_lab.training.trainer import Validation, ValidationFigure
@@ -122,9 +122,8 @@ class LineTrainer(PlainTrainer[LineStep]):
     def _loss(self, queries: Tensor, candidates: Tensor, step: LineStep) -> Tensor:
         if self.configuration.objective == "contrast":
             return contrastive(queries, candidates, step.scores.to(self.device), self.configuration.margin)
-        logits = (queries @ candidates.T) / self.configuration.temperature
-        logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
-        return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
+        ignored = step.ignored.to(self.device)
+        return info_nce(queries @ candidates.T, self.configuration.temperature, ignored)
 
     @torch.no_grad()
     def validate(self) -> Validation | None:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from mathamr.core.arrays import AnyArray
 from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
@@ -27,6 +26,7 @@ from mathamr_lab.systems.formulagraph.teacher import (
 )
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
 from mathamr_lab.systems.ssemb.configuration import StructTraining
+from mathamr_lab.training.losses import info_nce
 from mathamr_lab.training.trainer import Validation
 
 
@@ -175,6 +175,5 @@ class StructTrainer(TreeTrainer[StructStep]):
 
 def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
     """InfoNCE over two views of the same graphs, in both directions: the other graphs of the batch are negatives."""
-    scores = one @ other.T / temperature
-    wanted = torch.arange(len(scores), device=scores.device)
-    return (functional.cross_entropy(scores, wanted) + functional.cross_entropy(scores.T, wanted)) / 2
+    scores = one @ other.T
+    return (info_nce(scores, temperature) + info_nce(scores.T, temperature)) / 2

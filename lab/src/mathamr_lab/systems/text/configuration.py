@@ -8,8 +8,8 @@ from typing import Any
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr_lab.recipes.recipe import TrainingSettings
-from mathamr_lab.systems.text.distilling import Distilling, distilling
-from mathamr_lab.systems.text.training import TextTraining, text_training
+from mathamr_lab.systems.text.distilling import Distilling
+from mathamr_lab.systems.text.training import TextTraining
 
 STAGES = ("tune", "teach", "distil", "join")
 """Train on pairs; write vectors for students; train a student; write the model folder."""
@@ -112,14 +112,16 @@ def configured(settings: TrainingSettings) -> TextRecipe:
     named = CONFIGURATIONS[settings.config]
     base: dict[str, Any] = changed({"base": named.base}, settings.of("base"))
     join: dict[str, Any] = changed({"joining": named.join}, _as_text(settings.of("join"), "learned"))
-    lessons, student = distilling(settings.of("distil"), named.lessons, named.student)
+    taught: dict[str, Any] = changed(
+        {"distilling": named.lessons, "text training": named.student}, settings.of("distil")
+    )
     chosen = settings.stages or named.stages
     return TextRecipe(
         stages=tuple(stage for stage in STAGES if stage in chosen),
         base=base["base"],
-        tune=text_training(settings.of("tune"), named.tune),
-        student=student,
-        lessons=lessons,
+        tune=named.tune.changed(settings.of("tune")),
+        student=taught["text training"],
+        lessons=taught["distilling"],
         join=join["joining"],
     )
 

@@ -8,7 +8,6 @@ distributions); and the student's vectors, mapped linearly, should have the dire
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.arrays import IntArray
-from mathamr.core.configured import Configured, changed
+from mathamr.core.configured import Configured
 from mathamr.core.errors import MathAMRError
 from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
 from mathamr_lab.systems.text.corpus import TextCorpus
@@ -57,14 +56,6 @@ class Distilling(Configured):
     anchor: float = 0.0
     drawn: int = 2048
     sharpness: float = 0.04
-
-
-def distilling(
-    changes: Iterable[str], base: Distilling, text: TextTraining
-) -> tuple[Distilling, TextTraining]:
-    """Return both configurations of a student with some fields changed, each as ``name=value``."""
-    found = changed({"distilling": base, "text training": text}, changes)
-    return found["distilling"], found["text training"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

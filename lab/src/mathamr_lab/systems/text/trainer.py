@@ -31,10 +31,11 @@ from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.neighbours import neighbour_batches
 from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.systems.text.validation import (
+    ASKED,
     MEASURED,
     PostVectors,
     among_others,
-    searched,
+    compared,
 )
 from mathamr_lab.training.contrastive import ContrastiveStep, ContrastiveTrainer
 from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
@@ -228,7 +229,11 @@ class TextTrainer(ContrastiveTrainer[PieceBatch]):
     def validate(self) -> Validation | None:
         """Return MRR@10 of the validation questions' answers among those of the corpus, by complete posts and by MaxSim."""
         documents = among_others(np.unique(self.corpus.pairs[:, 1]), self.validation[:, 1])
-        return searched(self.vectors, documents, self.validation, self.corpus, self.device)
+        asked = self.validation[:ASKED]
+        if not len(asked):
+            return None
+        found = self.vectors(asked[:, 0]), self.vectors(documents)
+        return compared(*found, documents, asked, self.corpus, self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that the next step depends on, including the batches of the current epoch."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -49,12 +48,3 @@ class TextTraining(TrainingConfiguration):
     renamed: float = 0.0
     renamed_documents: float = 0.0
     foils: float = 0.0
-
-
-def text_training(changes: Iterable[str], base: TextTraining | None = None) -> TextTraining:
-    """Return the training with some fields changed, each as ``name=value``.
-
-    >>> text_training(["epochs=3", "beta=0.3"]).beta
-    0.3
-    """
-    return (base or TextTraining()).changed(changes)

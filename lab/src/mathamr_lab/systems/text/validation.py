@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,20 +31,6 @@ class PostVectors:
     of: npt.NDArray[np.integer]
     vectors: AnyFloatArray
     whole: int
-
-
-def searched(
-    encode: Callable[[IntArray], list[PostVectors]],
-    documents: IntArray,
-    pairs: IntArray,
-    answered: TextCorpus,
-    device: torch.device,
-) -> Validation | None:
-    """Return MRR@10 of the pairs' answers among these documents, by complete posts and by MaxSim over their parts."""
-    asked = pairs[:ASKED]
-    if not len(asked):
-        return None
-    return compared(encode(asked[:, 0]), encode(documents), documents, asked, answered, device)
 
 
 def compared(
