@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -43,7 +43,7 @@ def judged(tests: Iterable[TestSet]) -> Qrels:
     return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
 
 
-class TrialPlan(Plan):
+class TrialPlan(Plan, ABC):
     """Trains a model for every row and seed by the system's recipe, and measures its runs."""
 
     system: str
