@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from mathamr import sample
-from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamrplus.configuration import VirtualStart
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import collection_of
 from mathamr_lab.experiments.experiment import JUDGED, GraphExperiment, Strategy
 from mathamr_lab.experiments.planner import planned
-from mathamr_lab.experiments.scale import SCALES, scale_named
+from mathamr_lab.experiments.scale import scale_named
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 from tests.lab.experiments.conftest import GRAPHS
@@ -35,17 +34,6 @@ def test_variants_differ_and_are_tested_against_one_another(experiment: GraphExp
     for variant in experiment.variants:
         assert variant.baseline is None or variant.baseline in names
         assert variant.baseline != variant.name
-
-
-@pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
-@pytest.mark.parametrize("scale", SCALES)
-def test_every_variant_is_a_configuration_at_every_scale(experiment: GraphExperiment, scale: str) -> None:
-    for variant in experiment.variants:
-        model, training = scale_named(scale).configurations(variant.changes, seed=3)
-        assert training["seed"] == 3
-        for change in variant.changes:
-            name, _, value = change.partition("=")
-            assert str((model | training)[name]) == value
 
 
 @pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
@@ -110,8 +98,3 @@ def test_changes_of_a_scale_give_way_to_what_an_experiment_varies() -> None:
     assert scale.changes == ("beta=0.5", "epochs=2")
     _, training = scale.configurations(("beta=0.0",), seed=0)
     assert (training["beta"], training["epochs"]) == (0.0, 2)
-
-
-def test_an_unknown_scale_lists_the_known_ones() -> None:
-    with pytest.raises(MathAMRError, match="unknown scale 'huge'; known: tiny"):
-        scale_named("huge")

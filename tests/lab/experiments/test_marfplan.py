@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from mathamr.evaluation.scores import Scores
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Post
 from mathamr.systems.marf.llama import LlamaLayers
 from mathamr.systems.marf.postinput import PostInput
 from mathamr_lab.experiments import EXPERIMENTS, ntcir12, training
@@ -22,7 +22,6 @@ from mathamr_lab.experiments.marfplan import MarfPlan, rank_all
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr_lab.experiments.trialplan import math_share
 from mathamr_lab.systems.marf.recipe import is_positive
 from tests.lab.experiments.conftest import train_here
 from tests.systems.tinytext import tiny_base
@@ -166,9 +165,3 @@ def test_an_answer_is_learned_from_if_it_is_accepted_or_liked_or_nothing_is_know
 
     assert [learned(6, None), learned(5, None), learned(5, "a"), learned(7, "b")] == [True, False, True, True]
     assert [learned(None, None), learned(None, "a"), learned(None, "b")] == [True, True, False]
-
-
-def test_the_share_of_mathematics_of_a_post() -> None:
-    assert math_share(Post("1", "note", "no formula", markup="text")) == 0.0
-    formula = (Formula("2:0", r"\frac{a}{b}"),)
-    assert math_share(Post("2", "note", r"$\frac{a}{b}$", markup="text", formulas=formula)) == 1.0

@@ -243,8 +243,3 @@ def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
     finally:
         (weights / "elsewhere").rename(moved)
         stage.mark_path.write_bytes(kept)
-
-
-def test_an_unknown_baseline_lists_the_known_ones(corner: Path, tmp_path: Path) -> None:
-    with pytest.raises(MathAMRError, match="unknown baseline 'luck'; known: random"):
-        setting(corner, tmp_path, "benchmark", baselines=("luck",))

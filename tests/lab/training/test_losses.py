@@ -9,13 +9,6 @@ from mathamr_lab.training.losses import SHARPEST, Contrast, ContrastiveLoss, inf
 from mathamr_lab.training.maxsim import VectorRows
 
 
-def test_info_nce_equals_a_calculation_by_hand() -> None:
-    scores = torch.tensor([[0.9, 0.1], [0.4, 0.6]])
-    first = math.log(1 + math.exp((0.1 - 0.9) / 0.5))
-    second = math.log(1 + math.exp((0.4 - 0.6) / 0.5))
-    assert info_nce(scores, torch.tensor(0.5)).item() == pytest.approx((first + second) / 2)
-
-
 def test_ignored_documents_are_no_negatives() -> None:
     scores = torch.tensor([[0.9, 5.0, 0.1], [0.4, 0.6, 0.2]])
     ignored = torch.tensor([[False, True, False], [False, False, False]])
