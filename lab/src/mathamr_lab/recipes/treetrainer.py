@@ -57,6 +57,7 @@ class TreeTrainer(PlainTrainer[Step]):
     @property
     def summary(self) -> str:
         """One line on the formulas and the network."""
-        train, held, labels = map(len, (self.materials.train, self.materials.held, self.materials.labels))
+        known = self.materials
+        train, held, labels = len(known.train), len(known.held), len(known.labels)
         parameters = sum(parameter.numel() for parameter in self.model.parameters())
         return f"training on {train:,} formulas of {labels:,} labels, validating on {held:,}; {parameters:,} parameters"

@@ -57,6 +57,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     found = "own formula"
     configuration: NodeTraining
+    materials: FormulaMaterials
 
     def __init__(
         self,

@@ -69,7 +69,7 @@ class LineTrainer(PlainTrainer[LineStep]):
 
     unit = "pairs"
     pretrained = True
-    measured = (ValidationFigure("spearman", "Spearman"), ValidationFigure("loss", "loss", loss=True))
+    measured = ValidationFigure("spearman", "Spearman"), ValidationFigure("loss", "held-out loss", loss=True)
     configuration: LineTraining
 
     def __init__(

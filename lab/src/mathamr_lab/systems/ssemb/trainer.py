@@ -69,6 +69,7 @@ class StructTrainer(TreeTrainer[StructStep]):
 
     found = "own view"
     configuration: StructTraining
+    materials: StructMaterials
 
     def __init__(
         self,
