@@ -19,7 +19,7 @@ from mathamr.posts.rendering import drawing
     ],
 )
 def test_only_short_formulas_are_remembered(remembered, ask) -> None:  # type: ignore[no-untyped-def]
-    assert remembered.cache_info().maxsize <= 10_000
+    assert remembered.cache_info().maxsize <= 20_000
     before = remembered.cache_info().currsize
     ask(Formula("", "x+" * LONGEST_REMEMBERED + "1"))
     assert remembered.cache_info().currsize == before
