@@ -123,9 +123,9 @@ REFERENCES: list[tuple[Markup, str, dict[str, Reference], list[tuple[str, str]],
         "markdown",
         "See [[Limits#Definition|the *definition*]], [[gone]], [here](b.md), {prf:ref}`thm-a`, [part](#two)"
         " and [@zorn; @nobody, p. 3]; [out](https://a.org).",
-        {"#Limits#Definition": Reference("limits.md#d"), "#b.md": Reference("b.md"), "#thm-a": Reference("t"),
+        {"#Limits#Definition": Reference("limits.md#d"), "#b.md": Reference("sub/b.md"), "#thm-a": Reference("t"),
          "##two": Reference("p#two"), "#zorn": Reference("z")},
-        [("limits.md%23d", "the *definition*"), ("b.md", "here"), ("t", "thm-a"), ("p%23two", "part"), ("z", "zorn")],
+        [("limits.md%23d", "the *definition*"), ("sub%2Fb.md", "here"), ("t", "thm-a"), ("p%23two", "part"), ("z", "zorn")],
         [", gone,"],
     ),
     (
