@@ -88,9 +88,8 @@ class LexicalPart:
         scorer = self._scorer
         among = scorer.alive if where is None else scorer.state.mask(where)
         rows, scores = scorer.find_best(terms, weighting or self.weighting, k, among)
-        found = ScoredRows(scorer.state.names, rows, rounded(scores)).best(k)
-        self._found = found
-        return found
+        self._found = found = ScoredRows(scorer.state.names, rows, rounded(scores))
+        return found.best(k)
 
     def score(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
