@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.indexing.analysis import visual_keys
+from mathamr.index.indexing.analysis import analyse
 from mathamr.index.lexical.terms import STOP_WORDS, latex_tokens, word_tokens, words
 from mathamr.index.preview import Preview, title_parts
 from mathamr.posts.markup import formulas_of
@@ -204,9 +204,7 @@ def test_a_stored_preview_makes_the_same_snippet_and_title(tmp_path: Path) -> No
     posts = [*sample_posts(30), replace(linked, formulas=formulas_of("l", "", linked.body, "latex"))]
     with Catalogue(tmp_path / "catalogue.db", create=True) as catalogue:
         with catalogue.transaction():
-            for each in posts:
-                catalogue.put(each, "file", visual_keys(each))
-        catalogue.keep_passages()
+            catalogue.put_rows([analyse(each).row for each in posts], "file")
         stored = catalogue.stored_previews([each.id for each in posts])
     assert "lemma 1.1" in plain(snippet_of(stored["l"], wanted))
     for each in posts:

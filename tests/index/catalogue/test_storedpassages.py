@@ -10,7 +10,7 @@ import pytest
 from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
-from mathamr.index.indexing.analysis import visual_keys
+from mathamr.index.indexing.analysis import analyse
 from mathamr.index.preview import Preview
 from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
@@ -26,8 +26,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 
 def put(catalogue: Catalogue, *posts: Post) -> None:
     with catalogue.transaction():
-        for post in posts:
-            catalogue.put(post, "file", visual_keys(post))
+        catalogue.put_rows([analyse(post).row for post in posts], "file")
 
 
 def stored(catalogue: Catalogue, ids: list[str]) -> dict[str, Passage]:
@@ -36,25 +35,16 @@ def stored(catalogue: Catalogue, ids: list[str]) -> dict[str, Passage]:
 
 def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:
     ids = list(catalogue.ids())
-    assert stored(catalogue, ids) == {}
-    reported: list[int] = []
-    assert catalogue.keep_passages(reported.append) == len(ids) == sum(reported)
     assert stored(catalogue, ids) == {post.id: passage(post) for post in catalogue.every_post()}
-    assert catalogue.keep_passages() == 0
 
 
-def test_a_post_that_has_changed_has_none_until_they_are_made_again(catalogue: Catalogue) -> None:
-    catalogue.keep_passages()
-    first, *others = catalogue.ids()
-    changed = replace(catalogue.post(first), body="Another text. It has $two$ sentences.")
+def test_a_post_that_has_changed_has_those_of_its_new_text(catalogue: Catalogue) -> None:
+    changed = replace(catalogue.post("note"), body="Another text. It has $two$ sentences.")
     put(catalogue, changed)
-    assert stored(catalogue, [first, *others]).keys() == set(others)
-    assert catalogue.keep_passages() == 1
-    assert stored(catalogue, [first]) == {first: passage(changed)}
+    assert stored(catalogue, ["note"]) == {"note": passage(changed)}
 
 
 def test_a_deleted_post_has_none_and_its_row_goes_with_it(catalogue: Catalogue) -> None:
-    catalogue.keep_passages()
     first = next(catalogue.ids())
     with catalogue.transaction():
         catalogue.delete(first)
@@ -63,23 +53,26 @@ def test_a_deleted_post_has_none_and_its_row_goes_with_it(catalogue: Catalogue) 
         for stage in ("graph", "vectors", "lexical"):
             catalogue.mark(stage, list(catalogue.pending(stage)))
         catalogue.purge()
-    catalogue.keep_passages()
     assert catalogue._value("SELECT count(*) FROM passages") == len(catalogue)
 
 
-def test_other_rules_of_cutting_make_what_is_kept_void(
+def test_posts_cut_by_other_rules_are_analysed_again(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    catalogue.keep_passages()
+    with catalogue.transaction():
+        catalogue.skip("lexical")
+    catalogue.unmark_outdated_passages()
+    assert catalogue.count_pending("lexical") == 0
     monkeypatch.setattr(storedpassages, "passage_fingerprint", lambda markup: f"new {markup}")
     assert stored(catalogue, list(catalogue.ids())) == {}
-    assert catalogue.keep_passages() == len(catalogue)
+    catalogue.unmark_outdated_passages()
+    assert catalogue.count_pending("lexical") == len(catalogue)
+    put(catalogue, *catalogue.every_post())
     assert len(stored(catalogue, list(catalogue.ids()))) == len(catalogue)
 
 
 @pytest.mark.parametrize("damage", [b"", b"no zlib", "passage"])
 def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | str) -> None:
-    catalogue.keep_passages()
     first, second, *_ = catalogue.ids()
     with catalogue.transaction():
         sql = "UPDATE passages SET passage = ? WHERE post = (SELECT number FROM posts WHERE id = ?)"
@@ -114,10 +107,3 @@ def test_rules_are_reported_markup_by_markup(markup: Markup) -> None:
     assert in_force(rules_of(markup))
     assert not in_force(f"{markup}:else")
     assert not in_force("")
-
-
-def test_what_a_module_of_a_library_declares_is_cut_only_when_it_is_shown(catalogue: Catalogue) -> None:
-    put(catalogue, Post("declared", "theorem", "Let $x$.", tags=("module:A", "simp"), markup="markdown"))
-    catalogue.keep_passages()
-    assert stored(catalogue, ["declared", "note"]).keys() == {"note"}
-    assert catalogue.keep_passages() == 0

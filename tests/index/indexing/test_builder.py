@@ -315,3 +315,5 @@ def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
     assert not differences(content(tmp_path / "index"), content(tmp_path / "fresh"))
     with IndexStorage.open(tmp_path / "index") as archive:
         assert archive.lexical.posts.holding("words", ["noetherian"]) == {"noetherian": ["paper"]}
+        (preview,) = archive.catalogue.stored_previews(["paper"]).values()
+    assert "noetherian" in preview.passage().sentences[-1].text

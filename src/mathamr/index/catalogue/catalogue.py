@@ -282,13 +282,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
             numbers.append(number)
         self._unmark_answers(list(new))
         self._put_parts(list(new.values()))
-        self._put_passages(
-            (number, row.digest, row.passage)
-            for number, row in zip(numbers, rows, strict=True)
-            if row.passage
+        self.put_passages(
+            (number, row.digest, row.passage) for number, row in zip(numbers, rows, strict=True)
         )
-        if any(row.passage is None for row in rows):
-            self._forget_rules()
         return numbers
 
     def _replace(self, number: int, row: PostRow, source: str) -> None:

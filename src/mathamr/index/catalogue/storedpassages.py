@@ -8,20 +8,18 @@ index of an older version, or belongs to another version of the post or of the s
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice
 from typing import TypeVar, get_args
 
 from mathamr.core.cache import Cache
-from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.sqlite import Database
-from mathamr.index.catalogue.journal import LARGEST_POST, unpacked
+from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.preview import Preview, PreviewHead, pack_preview, stem_numbers, token_numbers
-from mathamr.posts.passage import Passage, passage, passage_fingerprint
+from mathamr.posts.passage import Passage, passage_fingerprint
 from mathamr.posts.post import Markup, Post
 
 PASSAGES_SCHEMA = """
@@ -32,12 +30,9 @@ FORMAT = 3
 """The version of what is stored; rows of another one count as missing."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 Read = TypeVar("Read")
-_AT_A_TIME = 200
 _RULES = "passages by"
 """The note of the rules by which all previews were made."""
 _DAMAGE = (zlib.error, ValueError, TypeError, KeyError, AttributeError, IndexError)
-_INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
-
 
 _previews: Cache[bytes, Preview] = Cache(2_048, weight=32 << 20, weigh=lambda _, found: found.weight)
 _heads: Cache[bytes, PreviewHead] = Cache(2_048, weight=8 << 20, weigh=lambda packed, _: len(packed))
@@ -56,15 +51,12 @@ class StoredPassage:
 class StoredPassages(Database):
     """Previews of posts by the posts' ids."""
 
-    def _put_passages(self, made: Iterable[tuple[int, bytes, StoredPassage | None]]) -> None:
+    def put_passages(self, made: Iterable[tuple[int, bytes, StoredPassage | None]]) -> None:
         """Store previews of posts by number, each for the version with that digest."""
         self._db.executemany(
-            _INSERT, ((number, digest, each.rules, each.packed) for number, digest, each in made if each)
+            "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)",
+            ((number, digest, each.rules, each.packed) for number, digest, each in made if each),
         )
-
-    def _forget_rules(self) -> None:
-        """Record that some previews are missing."""
-        self._db.execute("DELETE FROM meta WHERE key = ?", (_RULES,))
 
     def stored_passages(self, numbers: Sequence[int]) -> dict[int, StoredPassage]:
         """Return the stored previews of some posts in their current version, by number and packed."""
@@ -98,35 +90,19 @@ class StoredPassages(Database):
                     found[post_id] = cache.get_or_make(packed, partial(unpack, packed, 2 * LARGEST_POST))
         return found
 
-    def keep_passages(self, on_progress: Callable[[int], None] = lambda _: None) -> int:
-        """Compute missing and outdated previews; return how many there were.
-
-        Posts are stored with their previews, so this is for posts that an earlier version stored, or that were read by other rules.
-        What a module of a formal library declares is left out: it is short, and there are hundreds of thousands.
-        """
-        rules = " ".join(map(rules_of, MARKUPS))
-        if self.meta(_RULES) == rules:
-            return 0
-        places = ", ".join("?" * len(MARKUPS))
-        missing = iter(
-            self._rows(
-                "SELECT number FROM posts p WHERE deleted = 0 AND NOT EXISTS (SELECT 1 FROM passages k"
-                f" WHERE k.post = p.number AND k.digest = p.digest AND k.rules IN ({places}))"
-                " AND NOT EXISTS (SELECT 1 FROM tags t WHERE t.post = p.number AND t.tag >= 'module:' AND t.tag < 'module;')",
-                tuple(map(rules_of, MARKUPS)),
-            )
-        )
-        computed = 0
-        while numbers := [number for (number,) in islice(missing, _AT_A_TIME)]:
-            sql = "SELECT number, digest, post FROM posts WHERE deleted = 0 AND number IN "
-            rows = [row for each in self._chosen(sql, numbers) for row in _passage_rows(*each)]
-            with self.transaction():
-                self._db.executemany(_INSERT, rows)
-            computed += len(rows)
-            on_progress(len(rows))
+    def unmark_outdated_passages(self) -> None:
+        """Let posts be analysed again whose previews are missing or were made by other rules."""
+        rules = tuple(map(rules_of, MARKUPS))
+        if self.meta(_RULES) == " ".join(rules):
+            return
         with self.transaction():
-            self.set_meta(_RULES, rules)
-        return computed
+            self._db.execute(
+                "UPDATE posts SET lexical = 0 WHERE deleted = 0 AND NOT EXISTS (SELECT 1 FROM passages k"
+                " WHERE k.post = posts.number AND k.digest = posts.digest"
+                f" AND k.rules IN ({', '.join('?' * len(rules))}))",
+                rules,
+            )
+            self.set_meta(_RULES, " ".join(rules))
 
 
 def rules_of(markup: Markup) -> str:
@@ -151,14 +127,6 @@ def in_force(rules: str) -> bool:
 def stored_passage(post: Post, read: Passage) -> StoredPassage:
     """Return the preview of a post in the form in which it is stored."""
     return StoredPassage(rules_of(post.markup), pack_preview(post, read))
-
-
-def _passage_rows(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
-    """Yield the row of a post; none for an unreadable post, which a check of the index reports."""
-    with suppress(MathAMRError):
-        post = unpacked(blob)
-        stored = stored_passage(post, passage(post))
-        yield number, digest, stored.rules, stored.packed
 
 
 def read_passage(stored: StoredPassage) -> Passage | None:

@@ -161,8 +161,6 @@ def build_index(
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
         archive.encodes_few = archive.catalogue.count_vectors_waiting() <= FEW
         archive.update_parts(pool=pool, log=log)
-        with log.stage("sentences") as progress:
-            archive.catalogue.keep_passages(progress.advance if progress else lambda _: None)
         with log.stage("optimize", "fields"):
             if not archive.manifest.finished or log.posts["lexical"] >= MANY:
                 archive.lexical.optimize()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from mathamr.core.progress import Progress
 
 _SPANS = {
-    "read": (0.0, 0.3), "lexical": (0.3, 0.34), "vectors": (0.34, 0.96), "visual": (0.96, 0.97), "sentences": (0.97, 0.98), "optimize": (0.98, 1.0),
+    "read": (0.0, 0.3), "lexical": (0.3, 0.34), "vectors": (0.34, 0.96), "visual": (0.96, 0.98), "optimize": (0.98, 1.0),
 }  # fmt: skip
 """Which part of a build each stage takes, about, so that one bar shows all of them and the time that is left."""
 

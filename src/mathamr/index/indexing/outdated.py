@@ -20,6 +20,7 @@ def reset_outdated(archive: IndexWriter) -> None:
     """Empty the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
     catalogue, manifest = archive.catalogue, archive.manifest
     _unmark_changed_markups(archive)
+    catalogue.unmark_outdated_passages()
     catalogue.retry_failed()
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
     if (catalogue.meta("graphs by") or "") != graphs_by:

@@ -300,6 +300,9 @@ class IndexStages:
                 visuals = sorted({visual for _, post in found for visual in post.row.visuals})
                 words.write(found, set(), catalogue.represented_words(visuals))
                 with catalogue.transaction():
+                    catalogue.put_passages(
+                        (number, post.row.digest, post.row.passage) for number, post in found
+                    )
                     catalogue.mark("lexical", batch)
                 log.posts["lexical"] += len(found)
                 if progress:
