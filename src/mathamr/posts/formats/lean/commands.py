@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 
 from mathamr.posts.formats.declaration.posts import Declaration, heading_of
 from mathamr.posts.formats.lean.brackets import Signature, binders, closing, identifiers, signature
-from mathamr.posts.formats.lean.instances import instance_name
 from mathamr.posts.formats.lean.parts import constructors, fields
 from mathamr.posts.formats.lean.source import Comment, LeanSource
 from mathamr.posts.formats.lean.translation import TranslationAttribute, Translations, translation_attribute
@@ -65,6 +64,13 @@ _ALIAS = re.compile(
 )
 _BAR = re.compile(r"\n[ \t]*\||(?<![\w.])where(?![\w'])")
 _LINE_START = re.compile(r"\n(?=\S)")
+_CONSTANT = re.compile(r"ℝ≥0∞|ℝ≥0|[ℕℤℚℝℂ]|[^\W\d_][\w'!?.]*|[→↔⊕×≃=≤<]")
+_CONSTANTS = {
+    "ℕ": "Nat", "ℤ": "Int", "ℚ": "Rat", "ℝ": "Real", "ℂ": "Complex", "ℝ≥0∞": "ENNReal", "ℝ≥0": "NNReal", "→": "Forall",
+    "↔": "Iff", "⊕": "Sum", "×": "Prod", "≃": "Equiv", "=": "Eq", "≤": "LE", "<": "LT",
+}  # fmt: skip
+"""What notation stands for in the names of anonymous instances."""
+_LOCAL = re.compile(r"(?:[a-zA-Zα-ωΑ-Ω𝕜𝓕]|[a-z]\w?)[₀-₉'\d]*\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +287,7 @@ class _File:
         if not short:
             if head.word != "instance" or not type:
                 return
-            short = instance_name(type, ".".join(self.namespace), self.variables.names)
+            short = _instance_name(type, ".".join(self.namespace), self.variables.names)
         name = self._full(short)
         value = self._value(head, said, limit)
         rest = self.text[end : said.end].rstrip()
@@ -458,3 +464,17 @@ def _further_names(name: str, word: str, attributes: tuple[str, ...]) -> Iterato
             yield f"{name}_assoc"
         elif first == "elementwise":
             yield f"{name}_apply"
+
+
+def _instance_name(type: str, namespace: str, bound: Container[str]) -> str:
+    """Return a name for an anonymous instance: its class and the constants of its type, as Lean names it where no notation hides some.
+
+    >>> _instance_name("Group (Perm α)", "", {"α"}), _instance_name("Denumerable ℚ", "Rat", ())
+    ('instGroupPerm', 'instDenumerable')
+    """
+    words = dict.fromkeys(["inst"])
+    for token in _CONSTANT.findall(type):
+        if token.partition(".")[0] not in bound and not _LOCAL.match(token):
+            word = _CONSTANTS.get(token, token).rpartition(".")[2]
+            words[word[:1].upper() + word[1:]] = None
+    return "".join(word for word in words if word not in namespace.split("."))
