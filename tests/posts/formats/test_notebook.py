@@ -45,22 +45,14 @@ def test_the_text_of_one_notebook_is_bounded(tmp_path: Path) -> None:
     assert report.skipped["damaged notebook"] == 1
 
 
-def test_a_section_stands_at_the_line_of_its_cell_and_names_the_cell(tmp_path: Path) -> None:
-    words = "Words about $x$ that fill a section, one after the other. " * 20
-    sources = ["# Book \u00fc\n", f"{words}\n", "## Part one\n", words, "## Part two\n", words]
-    cells = [{"cell_type": "markdown", "source": [source]} for source in sources]
-    file = tmp_path / "a.ipynb"
-    for ascii_only in (True, False):
-        file.write_text(json.dumps({"cells": cells}, indent=1, ensure_ascii=ascii_only), encoding="utf-8")
-        lines = file.read_text(encoding="utf-8").splitlines()
-        posts = list(read_posts(tmp_path, Report()))
-        assert [post.title for post in posts] == [
-            "Book \u00fc",
-            "Book \u00fc: Part one",
-            "Book \u00fc: Part two",
-        ]
-        for post, heading in zip(posts, ("# Book", "## Part one", "## Part two"), strict=True):
-            assert post.place is not None
-            assert heading in lines[post.place.line - 1]
-        assert [str(post.place) for post in posts] == [f"a.ipynb, cell {number}" for number in (1, 3, 5)]
-        assert [Post.from_json(post.to_json()) for post in posts] == posts
+def test_a_post_names_the_cell_in_which_it_begins(tmp_path):
+    cells = [
+        {"cell_type": "code", "source": "1 + 1", "outputs": []},
+        {"cell_type": "markdown", "source": "# Title\n\n" + "word " * 500},
+        {"cell_type": "code", "source": "2", "outputs": []},
+        {"cell_type": "markdown", "source": "## Second\n\n" + "other $x$ " * 300},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"nbformat": 4, "cells": cells}, indent=1))
+    found = list(read_posts(tmp_path / "a.ipynb", Report()))
+    assert [str(post.place) for post in found] == ["a.ipynb, cell 2", "a.ipynb, cell 4"]
+    assert [Post.from_json(post.to_json()) for post in found] == found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ LARGEST_TEXT = 8 << 20
 def read_notebook(collection: Collection, report: Report, largest_text: int = LARGEST_TEXT) -> Iterator[Post]:
     """Read notebooks of format 3 and 4: the id is the path in the folder, with `#anchor` for a section.
 
-    The line of a post is that of the cell in the notebook's file in which it begins.
+    The line of a post is the number of the cell in which it begins.
     """
     notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_join, largest=largest_text))
     for file, note, source in collection.texts(report, LARGEST):
@@ -44,9 +45,9 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
             continue
         front = FrontMatter.read(text, report)
         parts = outline(text, front, stem(Path(note)))
-        lines = _Lines(source, [number for number, _ in found], cells)
+        ends = list(accumulate(cell.count("\n") + 2 for cell in cells))
         for part in parts:
-            part.line, part.cell = lines.of(part.line)
+            part.line = part.cell = found[bisect_left(ends, part.line)][0]
         yield from note_posts(front, parts, notes, note, file, report)
 
 
@@ -107,34 +108,3 @@ def _text(cell: dict[str, Any]) -> str | None:
             f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {' '.join(source.split())}"
         )
     return source if cell.get("cell_type") == "markdown" else None
-
-
-class _Lines:
-    """Maps lines of the joined cells to lines of the notebook's file, if its JSON is formatted as usual, and to cells."""
-
-    MOST_UNFOUND = 100
-
-    def __init__(self, source: str, numbers: list[int], cells: list[str]) -> None:
-        self._numbers = numbers
-        self._at: list[int] = []
-        self._places: list[int] = []
-        position, place, at, unfound = 0, 1, 1, 0
-        for cell in cells:
-            first = next((text for line in cell.split("\n") if (text := line.lstrip("# "))), "")
-            if first and unfound < self.MOST_UNFOUND:
-                written = (json.dumps(first, ensure_ascii=False), json.dumps(first))
-                places = (source.find(each[1:-1], position) for each in written)
-                found = next((each for each in places if each >= 0), None)
-                if found is None:
-                    unfound += 1
-                else:
-                    place += source.count("\n", position, found)
-                    position = found
-            self._at.append(at)
-            self._places.append(place)
-            at += cell.count("\n") + 2
-
-    def of(self, line: int) -> tuple[int, int]:
-        """Return the line in the file of the cell that holds a line of the text, and the number of that cell."""
-        place = max(0, bisect_right(self._at, line) - 1)
-        return self._places[place], self._numbers[place]
