@@ -251,8 +251,8 @@ def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
 
 
 _OF_FIRST_STAGES = ("first", "planes", "repetitions", "projected", "oversampling", "pool")
-_OF_POSTGRES = ("links", "construction", "memory", "workers")
-RETIRED = frozenset((*_OF_FIRST_STAGES, *_OF_POSTGRES))
+_OF_SERVERS = ("links", "construction", "memory", "workers", "quantisation")
+RETIRED = frozenset((*_OF_FIRST_STAGES, *_OF_SERVERS))
 """Options that earlier versions had."""
 
 

@@ -120,16 +120,14 @@ def test_a_server_that_only_an_option_names_gets_no_key(tmp_path: Path, listener
 
 
 def test_rows_get_no_graph_but_single_vectors_and_filters_do(tmp_path: Path, listener: Listener) -> None:
-    options = {"url": listener.url, "shards": 6, "replicas": 2, "consistency": 2, "quantisation": "int8"}
+    options = {"url": listener.url, "shards": 6, "replicas": 2, "consistency": 2}
     ServerEngine.create(tmp_path, FIELDS[:2], options).close()
     made, vectors = listener.made, listener.made["vectors"]
     assert (made["shard_number"], made["replication_factor"], made["write_consistency_factor"]) == (6, 2, 2)
     assert vectors["parts"]["hnsw_config"]["m"] == 0
     assert vectors["parts"]["multivector_config"] == {"comparator": "max_sim"}
     assert vectors["parts"]["on_disk"] is True
-    assert vectors["parts"].get("quantization_config") is None
     assert vectors["document"]["hnsw_config"]["m"] == 16
-    assert vectors["document"]["quantization_config"]["scalar"] == {"type": "int8", "always_ram": True}
     assert listener.payload_indexes == {"kind", "tags", "source", "time", "score", "fields"}
 
 

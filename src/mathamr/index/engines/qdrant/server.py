@@ -41,8 +41,8 @@ LIBRARY = ClientLibrary("qdrant_client", "Qdrant", "the Qdrant client", 'pip ins
 LOCAL = "local"
 FIELDS, ROWS = "fields", "rows"
 """The payload keys for an entry's fields and the parts that their rows represent."""
-GRAPHED, QUANTISED = ("single", "all", "none"), ("none", "int8")
-"""The values of the options `hnsw` (which fields get a graph for approximate search) and `quantisation`."""
+GRAPHED = ("single", "all", "none")
+"""The values of the option `hnsw`: which fields get a graph for approximate search."""
 DELAYS = (0.2, 1.0, 3.0)
 """Delays in seconds before a request is repeated."""
 BUSY = (429, 502, 503, 504)
@@ -82,19 +82,14 @@ class ServerOptions:
     """Number of replicas that must store a write before it is acknowledged."""
     hnsw: str = "single"
     """`single`: a graph over fields with one row per entry; `all`: over those with many rows as well; `none`."""
-    quantisation: str = "none"
-    """`int8`: vectors with a graph are also held in memory as bytes, all others on disk; `none`."""
     ef: int = 128
     """Number of neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 60
     """Time limit of a request in seconds."""
 
     def __post_init__(self) -> None:
-        for name, known in (("hnsw", GRAPHED), ("quantisation", QUANTISED)):
-            if getattr(self, name) not in known:
-                raise MathAMRError(
-                    f"the qdrant engine's {name} is {', '.join(known)}, not {getattr(self, name)!r}"
-                )
+        if self.hnsw not in GRAPHED:
+            raise MathAMRError(f"the qdrant engine's hnsw is {', '.join(GRAPHED)}, not {self.hnsw!r}")
         for name, most in (
             ("shards", 4096),
             ("replicas", 256),
@@ -137,15 +132,12 @@ class QdrantCollection:
         def params(field: Field) -> Any:
             several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
             has_graph = self._options.hnsw == "all" or (self._options.hnsw == "single" and not field.many)
-            bytes_ = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
-            quantised = models.ScalarQuantization(scalar=bytes_)
             return models.VectorParams(
                 size=field.size,
                 distance=models.Distance.DOT,
                 multivector_config=several if field.many else None,
                 hnsw_config=models.HnswConfigDiff(m=_LINKS if has_graph else 0),
-                quantization_config=quantised if has_graph and self._options.quantisation == "int8" else None,
-                on_disk=field.many or self._options.quantisation == "int8" or None,
+                on_disk=field.many or None,
             )
 
         vectors = {field.name: params(field) for field in self.fields}
@@ -298,13 +290,7 @@ class QdrantCollection:
         models = self._models
         if self._options.url == LOCAL:
             return None
-        parameters = models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._options.ef, limit))
-        if self._options.quantisation != "none":
-            # The int8 vectors find twice as many candidates as requested, which then get their exact scores.
-            parameters.quantization = models.QuantizationSearchParams(
-                ignore=exact, rescore=True, oversampling=2.0
-            )
-        return parameters
+        return models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._options.ef, limit))
 
     def _having(self, field: Field | None) -> Any:
         """Return the filter for entries that have a field."""
