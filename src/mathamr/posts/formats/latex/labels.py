@@ -6,9 +6,6 @@ import re
 
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 
-LONGEST_LABEL = 200
-"""Characters of a label, or of several in one command, whose words are read."""
-
 _WORD = re.compile(r"[A-Z]{3,}(?![a-z])|[A-Z]?[a-z]{2,}")
 
 
@@ -18,5 +15,5 @@ def label_words(label: str) -> str:
     >>> label_words("algebra-lemma-directed-colimit-exact"), label_words("thm:CauchySchwarz"), label_words("lem:3a")
     ('algebra directed colimit exact', 'Cauchy Schwarz', '')
     """
-    found = _WORD.findall(label[:LONGEST_LABEL])
+    found = _WORD.findall(label)
     return " ".join(word for word in found if len(word) > 2 and word.lower() not in REFERENCE_WORDS)

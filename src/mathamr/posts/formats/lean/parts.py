@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from mathamr.posts.formats.lean.brackets import signature
 
-MOST_PARTS = 500
 _LINE = re.compile(r"^([ \t]+)(?=\S)", re.M)
 _FIELD = re.compile(
     r"""[ \t]*(?:(?:private|protected|public|nonrec)[ \t]+|@\[[^\]\n]{0,200}\]\s*)*+  # modifiers and attributes
@@ -38,11 +37,11 @@ def fields(code: str, start: int, limit: int) -> Iterator[MemberPart]:
     >>> [(part.name, source[part.start : part.end]) for part in fields(source, 0, len(source))][1:3]
     [("one_mem'", "one_mem' : (1 : G) ∈ carrier"), ('inv', 'inv x y : G')]
     """
-    lines = list(_LINE.finditer(code, start, limit))[: 20 * MOST_PARTS]
+    lines = list(_LINE.finditer(code, start, limit))
     if not lines:
         return
     starts = [line.start() for line in lines if line[1] == lines[0][1]]
-    for place, line in enumerate(starts[:MOST_PARTS]):
+    for place, line in enumerate(starts):
         end = starts[place + 1] if place + 1 < len(starts) else limit
         found = _FIELD.match(code, line, end)
         if not found or found["names"].split()[0] in _KEYWORD or found["open"] == "[":
@@ -71,8 +70,8 @@ def constructors(code: str, start: int, limit: int) -> Iterator[MemberPart]:
     >>> [part.name for part in constructors(source, 0, len(source))]
     ['zero', 'one', 'succ']
     """
-    count, position = 0, start
-    while position < limit and count < MOST_PARTS:
+    position = start
+    while position < limit:
         line_end = code.find("\n", position, limit)
         line_end = limit if line_end < 0 else line_end
         stripped = len(code[position:line_end]) - len(code[position:line_end].lstrip())
@@ -82,7 +81,6 @@ def constructors(code: str, start: int, limit: int) -> Iterator[MemberPart]:
             for found in _CONSTRUCTOR.finditer(code, at, line_end):
                 said = signature(code, found.end(), line_end)
                 yield MemberPart(found["name"], found.start(), found.start("name"), said.end, said.colon)
-                count += 1
                 if not plain:
                     break
         position = line_end + 1

@@ -32,7 +32,6 @@ _QUOTES = re.compile(r"'{2,5}")
 _TEXT_TEMPLATES = names("em nobr nowrap nobreak strong term gloss defn val lang abs pi tmath")
 _STATEMENTS = frozenset(["math theorem", "math_theorem", "math proof", "math_proof", "proof"])
 _ANCHORS = frozenset(["anchor", "equationref", "visible anchor", "vanchor"])
-LONGEST_TEMPLATE = 200_000
 
 
 def write_wikitext(document: Document, source: str, report: Report) -> None:
@@ -114,7 +113,7 @@ class _Wikitext:
         return "".join(part for _, parts in stack for part in parts)
 
     def _template(self, inside: str) -> str:
-        name, *arguments = _arguments(inside[:LONGEST_TEMPLATE])
+        name, *arguments = _arguments(inside)
         name = " ".join(name.replace("_", " ").lower().split())
         given = {
             key.strip().lower(): value.strip()
