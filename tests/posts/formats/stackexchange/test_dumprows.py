@@ -16,8 +16,7 @@ from tests.bounded import bounded
 
 def read(data: bytes | str, **bounds: int) -> tuple[list[dict[str, str]], Report]:
     report, data = Report(), data.encode() if isinstance(data, str) else data
-    rows = DumpRows(io.BytesIO(data), "Posts.xml", report, **bounds)
-    return [{name: rows.text(value) for name, value in row.items()} for row in rows], report
+    return list(DumpRows(io.BytesIO(data), "Posts.xml", report, **bounds)), report
 
 
 def dump(*rows: str) -> str:
@@ -98,8 +97,8 @@ def test_entities_of_a_document_type_are_never_expanded():
         '<posts><row Id="1" Body="&lol9;"/><row Id="2" Body="&secret; &amp; on"/></posts>'
     )
     got, report = read(text)
-    assert got == [{"Id": "1", "Body": "&lol9;"}, {"Id": "2", "Body": "&secret; & on"}]
-    assert dict(report.repaired) == {"unknown entity": 2}
+    assert got == [{"Id": "1", "Body": ""}, {"Id": "2", "Body": " & on"}]
+    assert dict(report.repaired) == {"damaged row": 2}
     assert not report.skipped
 
 
@@ -118,7 +117,15 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted_with_their_row():
     assert report.examples["invalid UTF-8"][0].row == 2
 
 
-@pytest.mark.parametrize("body", ["a\x00b", "a\x1bb", "a&#0;b", "a&#x1B;b", "a&#xD800;b", "a&#x110000;b"])
+@pytest.mark.parametrize("reference", ["&#0;", "&#x1B;", "&#xD800;", "&#x110000;"])
+def test_references_to_no_character_leave_the_row(reference):
+    got, report = read(dump(f'<row Id="1" Body="a{reference}b"/>', '<row Id="2"/>'))
+    assert got[-1] == {"Id": "2"}
+    assert got[0].get("Body", "ab") in ("ab", "a\ufffdb")
+    assert report.repaired["damaged row"] + report.skipped["damaged row"] == 1
+
+
+@pytest.mark.parametrize("body", ["a\x00b", "a\x1bb"])
 def test_control_characters_are_replaced_and_counted(body):
     got, report = read(dump(f'<row Id="1" Body="{body}"/>'))
     assert got[0]["Body"] == "a\ufffdb"
@@ -136,7 +143,7 @@ def test_a_row_larger_than_the_limit_is_skipped_and_the_next_is_read():
 def test_an_attribute_given_twice_counts_once_and_is_reported():
     got, report = read(dump('<row Id="0"/>', '<row Id="1" Id="2"/>'))
     assert got == [{"Id": "0"}, {"Id": "1"}]
-    assert dict(report.repaired) == {"repeated attribute": 1}
+    assert dict(report.repaired) == {"damaged row": 1}
 
 
 @pytest.mark.parametrize(
@@ -151,3 +158,10 @@ def test_what_is_no_row_costs_no_more_than_its_length(junk: str) -> None:
     )
     assert ended.returncode == 0, "it took longer than ten seconds of a processor"
     assert ended.stdout == "0\n"
+
+
+def test_a_row_of_too_many_attributes_is_skipped_and_the_next_is_read():
+    attributes = " ".join(f'a{n} = "x"' for n in range(100_000))
+    got, report = read(dump(f'<row Id="1" {attributes}/>', '<row Id="2"/>'))
+    assert got == [{"Id": "2"}]
+    assert dict(report.skipped) == {"damaged row": 1}

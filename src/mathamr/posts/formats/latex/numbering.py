@@ -14,7 +14,6 @@ MOST_COUNTERS = 1000
 DEEPEST = 100
 """Environments in each other, and counters within each other, that are followed."""
 
-_SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection")
 _EQUATIONS = frozenset(["equation", "multline"])
 _LINES = frozenset(["align", "gather", "flalign", "alignat", "xalignat", "eqnarray", "IEEEeqnarray"])
 _FLOATS = {"figure": "figure", "wrapfigure": "figure", "table": "table", "algorithm": "algorithm"}

@@ -75,11 +75,10 @@ def _tables(
 def _posts(file: Path, prefix: str, side: TableIndex, report: Report) -> Iterator[Post]:
     name = display_path(file)
     with Input(file, report) as stream:
-        rows = DumpRows(stream, name, report)
-        for row in rows:
+        for row in DumpRows(stream, name, report):
             kind = _kind(row, report)
             if kind is not None:
-                yield _post(row, kind, rows, prefix, name, side, report)
+                yield _post(row, kind, prefix, name, side, report)
 
 
 def _kind(row: dict[str, str], report: Report) -> PostKind | None:
@@ -105,16 +104,15 @@ def _kind(row: dict[str, str], report: Report) -> PostKind | None:
 def _post(
     row: dict[str, str],
     kind: PostKind,
-    rows: DumpRows,
     prefix: str,
     source: str,
     side: TableIndex,
     report: Report,
 ) -> Post:
-    number = rows.text(row["Id"]).strip()
+    number = row["Id"].strip()
     post_id = prefix + number
-    title = rows.text(row.get("Title", ""))
-    body = rows.text(row.get("Body", ""))
+    title = row.get("Title", "")
+    body = row.get("Body", "")
     parent = row.get("ParentId", "").strip()
     if kind == "answer" and not parent:
         report.repair("answer without parent", f"the answer {post_id} names no question")
@@ -127,7 +125,7 @@ def _post(
         title=title,
         parent=prefix + parent if parent else None,
         accepted_answer=prefix + accepted if accepted else None,
-        tags=tuple(_TAG.findall(rows.text(row.get("Tags", "")))),
+        tags=tuple(_TAG.findall(row.get("Tags", ""))),
         links=tuple(Link(prefix + link.target, link.type) for link in links) if prefix else links,
         score=_score(row.get("Score", ""), report),
         date=row.get("CreationDate") or None,
