@@ -38,12 +38,10 @@ def test_retrieval_gives_the_ranking_of_the_index(index: Index) -> None:
 def test_reranking_keeps_the_documents_of_bm25_and_scores_them_by_the_index(index: Index) -> None:
     from mathamr.adapters.pyterrier import Reranker
 
-    ranked = Bm25([Candidate(post.id, post.body, (), post.body) for post in index.posts()])
+    ranked = Bm25([Candidate(post.id, post.body, ()) for post in index.posts()])
 
     def search(queries: Any) -> Any:
-        asked = [
-            Candidate(qid, text, (), text) for qid, text in queries[["qid", "query"]].itertuples(index=False)
-        ]
+        asked = [Candidate(qid, text, ()) for qid, text in queries[["qid", "query"]].itertuples(index=False)]
         rows = [
             {"qid": query.id, "query": query.text, "docno": docno, "score": score, "rank": rank}
             for query, hits in zip(asked, ranked.rank(asked, 20), strict=True)

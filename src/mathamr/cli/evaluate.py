@@ -18,8 +18,8 @@ def command(
         list[str],
         typer.Option(
             "--run",
-            help="A run file in TREC or ARQMath format, or a baseline: random, bm25, bm25-words, latex-ngrams, "
-            "minilm. Repeatable.",
+            help="A run file in TREC or ARQMath format, or a baseline: random, bm25, bm25-words, latex-ngrams. "
+            "Repeatable.",
             show_default=False,
         ),
     ],

@@ -43,9 +43,9 @@ def collection() -> FormulaCollection:
 def test_bm25_over_latex_is_the_baseline_s(collection: FormulaCollection) -> None:
     found = other_scores("BM25, LaTeX n-grams", collection)
     assert found is not None
-    baseline = LatexBm25([Candidate(str(n), "", (latex,), "") for n, latex in enumerate(LATEX)])
+    baseline = LatexBm25([Candidate(str(n), "", (latex,)) for n, latex in enumerate(LATEX)])
     for row, hits in zip(
-        found, baseline.rank([Candidate("", "", (latex,), "") for latex in QUERIES.values()], 99), strict=True
+        found, baseline.rank([Candidate("", "", (latex,)) for latex in QUERIES.values()], 99), strict=True
     ):
         expected = {int(hit.id): hit.score for hit in hits}
         np.testing.assert_allclose(row, [expected.get(n, 0.0) for n in range(len(LATEX))], rtol=1e-6)

@@ -44,9 +44,7 @@ class _ListedTokens(Bm25):
 def _of_latex(collection: FormulaCollection) -> FloatArray | None:
     if not collection.written or not all(each.latex for each in collection.written):
         return None
-    return _bm25(
-        collection, LatexBm25, lambda place: Candidate("", "", (collection.written[place].latex,), "")
-    )
+    return _bm25(collection, LatexBm25, lambda place: Candidate("", "", (collection.written[place].latex,)))
 
 
 def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
@@ -58,7 +56,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
     def found(collection: FormulaCollection) -> FloatArray:
         shard = collection.shard
         return _bm25(
-            collection, _ListedTokens, lambda place: Candidate("", tokens(shard.both(place)[view]), (), "")
+            collection, _ListedTokens, lambda place: Candidate("", tokens(shard.both(place)[view]), ())
         )
 
     return found

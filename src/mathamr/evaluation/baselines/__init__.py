@@ -32,7 +32,6 @@ BASELINES: Registry[type[Baseline]] = Registry(
         "bm25": "mathamr.evaluation.baselines.bm25:Bm25",
         "bm25-words": "mathamr.evaluation.baselines.bm25:WordsBm25",
         "latex-ngrams": "mathamr.evaluation.baselines.bm25:LatexBm25",
-        "minilm": "mathamr.evaluation.baselines.minilm:MiniLM",
     },
 )
 

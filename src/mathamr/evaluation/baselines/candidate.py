@@ -21,8 +21,6 @@ class Candidate:
     id: str
     text: str
     formulas: tuple[str, ...]
-    full_text: str
-    """The text with its formulas in place, between dollar signs."""
 
 
 def candidates(posts: Iterable[Post], task: Task) -> Iterator[Candidate]:
@@ -62,7 +60,7 @@ def _formulas(posts: Iterable[Post]) -> Iterator[Candidate]:
 
 
 def _of_formula(identifier: str, latex: str) -> Candidate:
-    return Candidate(identifier, "", (latex,), f"${latex}$")
+    return Candidate(identifier, "", (latex,))
 
 
 def _of_post(post: Post) -> Candidate:
@@ -70,11 +68,4 @@ def _of_post(post: Post) -> Candidate:
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     formulas = tuple(piece.text for piece in found if piece.kind == "formula")
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
-    full_text = "".join(_written(piece) for piece in found)
-    return Candidate(post.id, text, formulas, " ".join(full_text.split()))
-
-
-def _written(piece: Piece) -> str:
-    if piece.kind == "formula":
-        return f"${piece.text}$"
-    return piece.text if piece.kind in ("text", "code") else " "
+    return Candidate(post.id, text, formulas)
