@@ -1,7 +1,7 @@
 """The slowest requests of a server at 1, 5, 20 and 100 connections: alone, beside a client that writes, beside one that attacks.
 
 Compares the working tree with the revision that `MATHAMR_BENCH_REVISION` names, alternately, on copies of the index that
-`MATHAMR_INDEX` names; by default each makes its own of the sample, since formats differ. Each cell lasts `MATHAMR_BENCH_SECONDS` (20)
+`MATHAMR_INDEX` names (`MATHAMR_OLD_INDEX`, if the older revision reads another format); by default each makes its own of the sample, since formats differ. Each cell lasts `MATHAMR_BENCH_SECONDS` (20)
 seconds, so on a machine that others use too only the ratios within a pair count; `MATHAMR_BENCH_CONNECTIONS` names other numbers,
 `MATHAMR_BENCH_MODEL` a model that both revisions have, if their default is not the same, `MATHAMR_BENCH_BESIDE` what else the server does
 (without `writer` it has no key for writing, so that it is one process for each processor, as users have it).
@@ -39,12 +39,13 @@ HOSTILE = ("½", "⅓", "∑", "x²", "?a+", "?a?b", "x^", "|(", "√", "\\frac1
 def run() -> None:
     with tempfile.TemporaryDirectory() as scratch, old_sources() as old:
         given = os.environ.get("MATHAMR_INDEX")
+        of_old = os.environ.get("MATHAMR_OLD_INDEX", given)
         servers: dict[str, Server] = {}
         try:
-            for name, sources in (("before", old), ("after", ROOT / "src")):
+            for name, sources, index in (("before", old, of_old), ("after", ROOT / "src", given)):
                 environment = {**os.environ, "PYTHONPATH": str(sources)}
-                if given:
-                    shutil.copytree(given, Path(scratch) / name)
+                if index:
+                    shutil.copytree(index, Path(scratch) / name)
                 else:
                     posts, out = str(sample_folder() / "Posts.xml"), str(Path(scratch) / name)
                     command = [sys.executable, "-m", "mathamr", "index", posts, "--out", out, *MODEL]
