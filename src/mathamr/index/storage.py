@@ -117,12 +117,12 @@ class IndexStorage(Closing):
         found: Snapshot | None = getattr(self._seen, "view", None)
         return found
 
-    def _newest(self) -> Snapshot:
-        """Return the newest complete snapshot; while another thread opens it, the one before."""
+    def _newest(self, *, waits: bool = False) -> Snapshot:
+        """Return the newest complete snapshot; while another thread opens it, the one before, unless it `waits`."""
         known = self._snapshot
         if known is not None and self._is_newest(known):
             return known
-        if not self._moving.acquire(blocking=known is None):
+        if not self._moving.acquire(blocking=waits or known is None):
             assert known is not None
             return known
         try:

@@ -103,6 +103,32 @@ def test_threads_read_while_one_writes(index: Path) -> None:
     assert not failures
 
 
+def test_readers_see_a_post_as_soon_as_its_write_has_returned(index: Path) -> None:
+    """Also while several of them open the new state at once."""
+    written, failures = [-1], list[str]()
+    stop = threading.Event()
+    with IndexWriter.open(index, device="cpu") as archive:
+
+        def read() -> None:
+            while not stop.is_set():
+                least = written[-1]
+                with archive.reading():
+                    post = archive.catalogue.posts(["busy"]).get("busy")
+                if (int(post.body.split()[1]) if post else -1) < least:
+                    failures.append(f"{post and post.body} after version {least} was written")
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for number in range(12):
+            archive.put([note("busy", f"version {number} of $x^{number}$")])
+            written.append(number)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failures
+
+
 def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_stored(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,7 @@ class IndexWriter(IndexStorage):
                 with self.catalogue.transaction():
                     self.catalogue.put_rows([post.row for post in analysed], OWN_INPUT)
                 self.update_parts()
+            self._keep_snapshot()
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Delete posts and return the ids that existed. Once it returns, they are gone, even after a crash.
@@ -113,18 +114,20 @@ class IndexWriter(IndexStorage):
         A post from a file comes back when the file is read again.
         """
         check_room(self.folder, _RESERVE)
-        with self._writing, self._undone(ids):
+        with self._writing:
             self._keep_snapshot()
-            with self.catalogue.transaction():
-                gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
-            if gone:
-                self.update_parts()
+            with self._undone(ids):
+                with self.catalogue.transaction():
+                    gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
+                if gone:
+                    self.update_parts()
+            self._keep_snapshot()
         return gone
 
     def _keep_snapshot(self) -> None:
-        """Take the snapshot that others read during a change; an engine that can be opened only once has none."""
+        """Take the snapshot that others read during a change and after it; an engine that can be opened only once has none."""
         with suppress(MathAMRError):
-            self._newest()
+            self._newest(waits=True)
 
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
