@@ -23,7 +23,7 @@ from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Link, Post
 from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
-from mathamr.search.snippet import ALIKE, LENGTH, Snippets, Wanted, respell_fractions, title, title_of
+from mathamr.search.snippet import LENGTH, Snippets, Wanted, title, title_of
 from mathamr.search.workbudget import WorkBudget
 from tests.models import sample_posts
 
@@ -165,8 +165,7 @@ def test_words_and_formulas_that_are_looked_for_in_short_cuts_are_those_of_whole
     query = Query.of_text(text)
     wanted = Wanted(query)
     asked = {stem for sentence in query.passage.sentences for stem in stems_of(sentence.text)}
-    spelt = {each for own in query.formulas for each in (own.latex, respell_fractions(own.latex))}
-    grams = list(map(grams_of, spelt))
+    grams = [grams_of(formula.latex) for formula in query.formulas]
     for each in sample_posts(60):
         numbers = Preview.of(each).numbers
         sentences = passage(each).sentences
@@ -176,7 +175,7 @@ def test_words_and_formulas_that_are_looked_for_in_short_cuts_are_those_of_whole
             for word in words(PLACEHOLDER.sub(" ", sentence.text)):
                 assert wanted.has_word[word.title()] == bool(asked & stems_of(word)), word
         best = [
-            max((alike(grams_of(formula.latex), other) for other in grams), default=0.0)
+            max((dice(grams_of(formula.latex), other) for other in grams), default=0.0)
             for formula in each.formulas
         ]
         together = wanted.formula_shares(numbers.tokens, numbers.formulas[:, 3], ())
@@ -224,12 +223,6 @@ def grams_of(latex: str) -> Counter[tuple[str, ...]]:
     return Counter([*((token,) for token in tokens), *pairwise(tokens), *triples])
 
 
-def alike(own: Counter[tuple[str, ...]], wanted: Counter[tuple[str, ...]]) -> float:
-    """What a formula is worth to a query: all of a formula of five tokens or more is as good as one that is alike."""
-    is_contained = wanted <= own and wanted.total() >= 12
-    return max(dice(own, wanted), ALIKE if is_contained else 0.0)
-
-
 def dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 0.0
@@ -241,18 +234,3 @@ def test_formulas_beyond_the_budget_are_not_compared_but_counted() -> None:
     unbounded, bounded = Wanted(query), Wanted(query, (), WorkBudget(60))
     assert len(matched(snippet(found, unbounded))) > len(matched(snippet(found, bounded)))
     assert (unbounded.uncompared, bounded.uncompared) == (0, 2)
-
-
-def test_the_same_formula_is_marked_in_either_spelling_of_a_fraction_and_inside_others() -> None:
-    post = Post(
-        "1",
-        "note",
-        r"We know $\sum 1/n^3$ and $\sum \frac{1}{n^2}$ and $\sum_{n=1}^\infty\frac1{n^2}=\frac{\pi^2}6$, but not $\zeta(3)$.",
-        markup="markdown",
-    )
-    query = Query.of_text("$1/n^2$")
-    found = Snippets([Preview.of(post)], Wanted(query), [None], [None])[0]
-    marked = {each.text: each.matched for each in found if each.kind == "formula"}
-    assert marked[r"\sum \frac{1}{n^2}"]
-    assert marked[r"\sum_{n=1}^\infty\frac1{n^2}=\frac{\pi^2}6"]
-    assert not marked[r"\zeta(3)"]

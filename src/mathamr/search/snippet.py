@@ -39,11 +39,6 @@ FORMULAS_COMPARED = 32
 CACHED_PARTS = 16_384
 """Size of the caches of words and sentences."""
 
-_LONG = 12
-"""The least n-grams of a formula of the query (those of five tokens, as in `1/n^2`) such that formulas that contain it count as matched."""
-_OPERAND = r"(?:\w|\\[a-zA-Z]+)(?:\^(?:\w|\{\w+\}))?"
-_SLASH = re.compile(rf"(?<![\w)}}\]])({_OPERAND})/({_OPERAND})")
-_FRACTION = re.compile(rf"\\[dt]?frac\s*(?:\{{({_OPERAND})\}}|(\d))\s*(?:\{{({_OPERAND})\}}|(\d))")
 _COMPARISON = 20
 """The least work of a comparison, in n-grams."""
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
@@ -85,8 +80,6 @@ class WantedFormulas:
             ).reshape(len(lengths), len(keys))
             shared = np.minimum(often, counts).sum(axis=1)
             np.maximum(best, 2 * shared / np.maximum(1, size + sizes), out=best)
-            if size >= _LONG:
-                best[(shared == size) & (best < ALIKE)] = ALIKE
         return np.where(afforded, best, -1.0)
 
     def _grams(self, tokens: Int32Array, owners: IntArray) -> tuple[IntArray, IntArray]:
@@ -121,8 +114,8 @@ class Wanted:
         pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
         self._beginning = re.compile(pattern, re.IGNORECASE) if initials else None
         self.has_word = _KnownWords(self._stems)
-        latex = list(dict.fromkeys(formula.latex for formula in query.formulas))[:FORMULAS_COMPARED]
-        self._formulas = WantedFormulas(list(dict.fromkeys([*latex, *map(respell_fractions, latex)])))
+        distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
+        self._formulas = WantedFormulas(distinct[:FORMULAS_COMPARED])
         self._known: dict[str, float] = {}
         self._budget = budget or QueryBudget().compared_ngrams
         self.uncompared = 0
@@ -191,17 +184,6 @@ class Wanted:
         if latex not in self._known and self._formulas:
             self.formula_shares(np.empty(0, np.int32), np.empty(0, np.int32), [latex])
         return self._known.get(latex, 0.0)
-
-
-def respell_fractions(latex: str) -> str:
-    r"""Return a formula with its simple fractions in the other spelling.
-
-    >>> respell_fractions(r"\sum 1/n^2"), respell_fractions(r"\sum \frac1{n^2}=x")
-    ('\\sum \\frac{1}{n^2}', '\\sum 1/n^2=x')
-    """
-    if "frac" in latex:
-        return _FRACTION.sub(lambda found: "/".join(filter(None, found.groups())), latex)
-    return _SLASH.sub(r"\\frac{\1}{\2}", latex)
 
 
 class _KnownWords(dict[str, bool]):

@@ -24,7 +24,7 @@ from mathamr.posts.report import Report
 from tests.evaluation.small import ANSWER_TOPICS, FORMULA_TOPICS, POSTS
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", list(BASELINES))
 def test_a_run_ranks_only_answers_of_every_topic_at_most_to_its_depth(name: str) -> None:
     found = run(name, POSTS, ANSWER_TOPICS, "answers", depth=2)
     assert (found.name, list(found.rankings)) == (name, ["A.1", "A.2"])
@@ -35,7 +35,7 @@ def test_a_run_ranks_only_answers_of_every_topic_at_most_to_its_depth(name: str)
     assert run(name, POSTS, ANSWER_TOPICS, "answers", depth=2) == found
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", list(BASELINES))
 def test_formulas_are_ranked_by_their_visuals(name: str) -> None:
     found = run(name, POSTS, FORMULA_TOPICS, "formulas")
     ids = found.ids("B.1")
