@@ -11,13 +11,16 @@ import pytest
 
 from mathamr import Index, Query
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.preview import Preview
+from mathamr.posts.post import Post
 from mathamr.search.hitbuilder import HitBuilder
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import RankedResult
 from mathamr.search.snippet import Wanted
 from mathamr.search.workbudget import FormulaBounds
 from mathamr.systems.ranking import Task
+from tests.models import build_sample_index
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +84,16 @@ def test_a_preview_with_fewer_sentences_and_formulas_than_the_vectors_have_is_sh
     assert [hit.id for hit in after] == [hit.id for hit in before]
     assert {str(hit.snippet) for hit in after} == {"Words."}
     assert {hit.macros[-1] for hit in after} == {r"\def\R{\mathbb{R}}"}
+
+
+def test_posts_without_vectors_are_shown_as_found_by_words(model_folder: Path, tmp_path: Path) -> None:
+    """A page of two stubs, none with a vector, was a traceback."""
+    posts = [Post(word.lower(), "note", "Later.", title=word, markup="text") for word in ("Rings", "Fields")]
+    folder, ids = build_sample_index(tmp_path / "index", model_folder, posts), [post.id for post in posts]
+    with IndexWriter.open(folder, device="cpu") as archive:
+        archive.engine.delete("posts", ids)
+        archive.engine.flush()
+    with Index.open(folder, device="cpu") as stubs:
+        assert not stubs.archive.engine["parts"].fetch(ids)
+        found = stubs.search("rings")
+    assert [hit.id for hit in found][:1] == ["rings"]

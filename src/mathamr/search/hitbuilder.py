@@ -152,6 +152,8 @@ class HitBuilder:
             return {}
         query = self._context.rows(field).vectors
         stored = self._archive.engine[field.name].fetch(list(previews))
+        if not stored:  # found by words alone: no post of the page has vectors
+            return {}
         (rows,) = np.nonzero(np.concatenate([own.levels for own in stored.values()]) == Level.SENTENCE)
         best = (query @ np.concatenate([own.vectors for own in stored.values()]).T).max(axis=0)[rows]
         references = list(chain.from_iterable(own.references for own in stored.values()))
