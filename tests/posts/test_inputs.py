@@ -5,7 +5,9 @@ import gzip
 import io
 import lzma
 import sys
+import threading
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,17 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.core.zstd import zstd
 from mathamr.posts import inputs as files
-from mathamr.posts.inputs import STDIN, Input, bare_name, head, read_bytes, read_text, walk
+from mathamr.posts.inputs import (
+    STDIN,
+    Input,
+    bare_name,
+    each_observed,
+    head,
+    observing,
+    read_bytes,
+    read_text,
+    walk,
+)
 from mathamr.posts.report import Report
 from tests.folders import write_files
 from tests.posts.hostile import read_bounded
@@ -224,3 +236,35 @@ def test_a_file_that_cannot_be_opened_leaves_nothing_half_open(tmp_path, monkeyp
         made.__init__(tmp_path / "missing.md", Report())
     made.close()
     assert raised == []
+
+
+def test_threads_that_read_at_the_same_time_are_told_of_their_own_files_alone(tmp_path: Path) -> None:
+    write_files(tmp_path, {name: name for name in "ab"})
+    both_observe = threading.Barrier(2, timeout=60)
+    told: dict[str, list[str]] = {"a": [], "b": []}
+
+    def read(name: str) -> None:
+        with observing(lambda path: told[name].append(path.name)):
+            both_observe.wait()
+            read_text(tmp_path / name, Report())
+            both_observe.wait()
+
+    threads = [threading.Thread(target=read, args=(name,)) for name in told]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert told == {"a": ["a"], "b": ["b"]}
+
+
+def test_a_stream_is_observed_while_it_makes_an_item_and_not_while_its_reader_uses_it(tmp_path: Path) -> None:
+    write_files(tmp_path, {name: name for name in "abc"})
+
+    def stream() -> Iterator[str]:
+        for name in "ab":
+            yield read_text(tmp_path / name, Report()) or ""
+
+    told: list[str] = []
+    for _ in each_observed(stream(), lambda path: told.append(path.name)):
+        read_text(tmp_path / "c", Report())
+    assert told == ["a", "b"]

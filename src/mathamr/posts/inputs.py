@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompress
@@ -19,7 +20,8 @@ from mathamr.posts.ignorerules import IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
 
 STDIN = Path("-")
-_observers: list[Callable[[Path], object]] = []
+T = TypeVar("T")
+_observers: ContextVar[tuple[Callable[[Path], object], ...]] = ContextVar("observers", default=())
 HEAD_BYTES = 1 << 16
 FREELY_UNPACKED = 32 << 20
 HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
@@ -273,17 +275,29 @@ def _peekable(stream: io.BufferedIOBase) -> io.BufferedReader:
 
 @contextmanager
 def observing(opened: Callable[[Path], object]) -> Iterator[None]:
-    """Call a function with every file that is opened for reading meanwhile, so that a caller knows what posts depend on."""
-    _observers.append(opened)
+    """Call a function with every file that this thread opens for reading meanwhile, so that a caller knows what posts depend on."""
+    token = _observers.set((*_observers.get(), opened))
     try:
         yield
     finally:
-        _observers.remove(opened)
+        _observers.reset(token)
+
+
+def each_observed(items: Iterable[T], opened: Callable[[Path], object]) -> Iterator[T]:
+    """Yield items, calling a function with every file that is opened to make them, whichever thread asks for the next."""
+    steps = iter(items)
+    while True:
+        with observing(opened):
+            try:
+                item = next(steps)
+            except StopIteration:
+                return
+        yield item
 
 
 def open_observed(path: Path) -> io.BufferedReader:
     """Open a file for reading, and tell those who observe it (`observing`)."""
-    for opened in _observers:
+    for opened in _observers.get():
         opened(path)
     try:
         return cast("io.BufferedReader", path.open("rb", buffering=1 << 18))

@@ -28,7 +28,7 @@ from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse_all
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.posts.format import FORMATS, Collection
-from mathamr.posts.inputs import STDIN, display_path, observing, read_text
+from mathamr.posts.inputs import STDIN, display_path, each_observed, observing, read_text
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_collection
 from mathamr.posts.report import Report
@@ -223,12 +223,12 @@ def read_whole(
 
     def read() -> Iterator[Post]:
         before = 0
-        with observing(lambda path: given.opened.setdefault(str(path), stamp_of(path))):
-            for post in read_collection(shared.format, collection, own, shared.learned):
-                yield post
-                report.bytes_total = own.bytes_total
-                report.count_bytes(own.bytes_read - before)
-                before = own.bytes_read
+        posts = read_collection(shared.format, collection, own, shared.learned)
+        for post in each_observed(posts, lambda path: given.opened.setdefault(str(path), stamp_of(path))):
+            yield post
+            report.bytes_total = own.bytes_total
+            report.count_bytes(own.bytes_read - before)
+            before = own.bytes_read
 
     def posts() -> Iterator[AnalysedPost | Unusable]:
         yield from analysed(read(), pool)
