@@ -24,6 +24,7 @@ from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
+from mathamr.search.wordsfirst import WordsFirst
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -225,6 +226,17 @@ class PostRanker(Ranker):
             return None
         return NameQuery.of(self.context.query, self._lexicon(), self._collection)
 
+    @cached_property
+    def _words(self) -> WordsFirst | None:
+        """The words of the query, if it is short and texts can be read."""
+        return WordsFirst.of(self.context.query, self.corrected) if self._collection is not None else None
+
+    def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
+        """Return results with posts that have all words of a short query before those that have none."""
+        if self._words is None:
+            return fused
+        return self._words.order(fused, partial(self._lexicon().having, "stems"))
+
     @property
     def _reordered(self) -> int:
         """How many of the first results are reordered by names, or in a library by tags."""
@@ -232,11 +244,13 @@ class PostRanker(Ranker):
 
     @property
     def _uses_all(self) -> bool:
-        return self._name is not None
+        return self._name is not None or self._words is not None
 
     @property
     def _rare(self) -> frozenset[str] | None:
-        return self._name.rare if self._name is not None else None
+        if self._name is None:
+            return None if self._words is None else frozenset()
+        return self._name.rare
 
     def _terms(self) -> Terms:
         """Return the terms of the query, and the corrections of misspelt words."""
@@ -267,9 +281,10 @@ class PostRanker(Ranker):
         return field
 
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
-        """Rank auxiliary declarations later, and posts with the query's name first if the query is only a name."""
+        """Rank auxiliary declarations later, posts with all words before those with none, and those with the query's name first."""
         if self._has_declarations:
             found = central_first(found, self._payloads)
+        found = FoundHits(self._reorder(found.hits), found.evidence, found.unpromoted or found.hits)
         if self._name is None or self._collection is None:
             return found
         with self.context.timer("rank"):

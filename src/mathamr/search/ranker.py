@@ -248,12 +248,16 @@ class Ranker(ABC):
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 parts = parts.rescored(number, exact)
         with self.context.timer("rank"):
-            fused = _fused(ranking, parts, None if self._uses_all else depth)
+            fused = self._reorder(_fused(ranking, parts, None if self._uses_all else depth))
             ids = ScoredColumns.of(fused).ids
             if self._rare is not None:
                 ids = [*ids[:depth], *self._rare.intersection(ids[depth:])]
             evidence = parts.scores_of(ids)
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
+
+    def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
+        """Return the results of a fusion in the order that holds whatever their scores are."""
+        return fused
 
     @property
     def _reordered(self) -> int:

@@ -10,12 +10,12 @@ from mathamr.core.workers import Lost
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.postrow import row_of
+from mathamr.index.engines.entry import Payload
 from mathamr.index.indexing import encoding
 from mathamr.index.indexing.analysis import visual_keys
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.encoding import Derived, Encoders, Material
 from mathamr.index.storage import GRAPHS, IndexStorage
-from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system, model_folder
 from mathamr.systems.system import Encoded
@@ -88,15 +88,15 @@ def test_a_post_that_makes_the_code_fail_costs_no_other(
 ) -> None:
     with IndexStorage.open(small_index) as archive:
         given = materials(archive)
-        says_nothing = encoding.says_nothing
+        payload_of = encoding.payload_of
         hard = unpacked(given[1].packed).id
 
-        def failing(post: Post, read: Passage) -> bool:
+        def failing(post: Post) -> Payload:
             if post.id == hard:
                 raise ZeroDivisionError("no way")
-            return says_nothing(post, read)
+            return payload_of(post)
 
-        monkeypatch.setattr(encoding, "says_nothing", failing)
+        monkeypatch.setattr(encoding, "payload_of", failing)
         with Encoders(archive, BuildPool(1), 1) as encoders:
             found = list(encoders.derive(given))
     assert [isinstance(each, Lost) for each in found] == [place == 1 for place in range(len(given))]

@@ -30,7 +30,6 @@ from mathamr.index.catalogue.journal import meaning_of, unpacked
 from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
 from mathamr.index.engines.entry import Payload
 from mathamr.index.indexing.buildpool import FEW, BuildPool
-from mathamr.index.indexing.entries import says_nothing
 from mathamr.index.manifest import ParserRecord
 from mathamr.index.payloads import is_tagged_by_question, payload_of
 from mathamr.index.storage import IndexStorage, needs_graphs, recorded_model
@@ -92,17 +91,13 @@ def derive(
 ) -> list[Derived]:
     """Return what a system derives from posts; `graphs` makes the graphs of those that have none."""
     results, items = _with_items(system, materials, graphs)
-    encoded = iter(system.encode(item for item in items if item is not None))
-    return [
-        each if item is None else each.encoded_as(next(encoded))
-        for each, item in zip(results, items, strict=True)
-    ]
+    return [each.encoded_as(encoded) for each, encoded in zip(results, system.encode(items), strict=True)]
 
 
 def _with_items(
     system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
-) -> tuple[list[Derived], list[Item | None]]:
-    """Everything but the vectors, and what is encoded; `None` for a post without vectors."""
+) -> tuple[list[Derived], list[Item]]:
+    """Everything but the vectors, and what is encoded."""
     posts = [unpacked(each.packed) for each in materials]
     made = {}
     if needs_graphs(system.needs):
@@ -112,7 +107,7 @@ def _with_items(
         lines = [MINIMAL * materials[place].is_minimal + posts[place].to_json() for place in missing]
         made = dict(zip(missing, graphs.made(lines) if graphs else (), strict=True))
     results: list[Derived] = []
-    items: list[Item | None] = []
+    items: list[Item] = []
     for place, (material, post) in enumerate(zip(materials, posts, strict=True)):
         row, graph, read = None, None, None
         if place in made:
@@ -139,8 +134,7 @@ def _with_items(
             )
         )
         graph = graph if "graph" in system.needs else None
-        silent = says_nothing(post, read)
-        items.append(None if silent else Item(post=post, graph=graph, tensor=tensor, passage=read))
+        items.append(Item(post=post, graph=graph, tensor=tensor, passage=read))
     return results, items
 
 
@@ -211,8 +205,6 @@ class PiecesWork:
     def _cut(self, material: Material) -> Derived | Lost:
         try:
             (found,), (item,) = _with_items(self._system, [material], self._graphs)
-            if item is None:
-                return found
             return replace(found, pieces=self._system.cut(item) if hasattr(self._system, "cut") else item)
         except Exception as error:
             return Lost("cannot be encoded", f"{type(error).__name__}: {error}")

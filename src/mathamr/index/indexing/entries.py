@@ -18,14 +18,10 @@ from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.payloads import payload_of, question_tags
 from mathamr.index.storage import GRAPHS, IndexStorage
 from mathamr.posts.identifiers import rename
-from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
-
-FEWEST_WORDS = 3
-"""A note with fewer words below its title and without formulas gets no vectors; only its words are searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +32,6 @@ class PostEntries:
     made_of: bytes | None = None
     post: Entry | None = None
     formulas: tuple[Entry, ...] = ()
-
-
-def says_nothing(post: Post, read: Passage) -> bool:
-    """Return True if a note has hardly more than a title: the page of a part, a table of contents, a stub.
-
-    Its vectors would be close to everything, so only its words are searched.
-
-    >>> from mathamr.posts.passage import passage
-    >>> stub, note = Post("a", "section", "\\\\maketitle", "Part II", "latex"), Post("a", "note", "Let $x > 0$.", markup="text")
-    >>> says_nothing(stub, passage(stub)), says_nothing(note, passage(note))
-    (True, False)
-    """
-    if post.role != "note" or not post.title or post.formulas:
-        return False
-    body = [sentence for sentence in read.sentences if sentence.field == "body"]
-    return (
-        not any(sentence.placeholders for sentence in body)
-        and sum(len(sentence.text.split()) for sentence in body) < FEWEST_WORDS
-    )
 
 
 def entries_of(

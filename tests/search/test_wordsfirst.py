@@ -1,0 +1,110 @@
+"""Of a short query, a post that has every word never ranks below one that has none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from mathamr import Index, Query
+from mathamr.index.scored import Scored
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.search.wordsfirst import LOOKED_AT, WordsFirst
+from tests.models import build_sample_index, sample_posts
+
+STUBS = 13
+
+
+def stub(word: str, number: int) -> Post:
+    return Post(f"{word}-{number}", "note", "To do.", title=word.capitalize(), markup="text")
+
+
+@pytest.fixture(scope="module")
+def stubs(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
+    """Forty questions and notes of which only the titles are written."""
+    posts = [
+        *sample_posts(40),
+        *(stub(word, number) for word in ("lattice", "sheaf") for number in range(STUBS)),
+    ]
+    posts.append(Post("both", "note", "A lattice is no sheaf.", title="On words", markup="text"))
+    body = "Here $x^2+1$ stands."
+    posts.append(
+        Post("formula", "note", body, markup="text", formulas=formulas_of("formula", "", body, "text"))
+    )
+    folder = build_sample_index(tmp_path_factory.mktemp("stubs") / "index", model_folder, posts)
+    with Index.open(folder, device="cpu") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("word", ["lattice", "sheaf"])
+@pytest.mark.parametrize("text", ["{}", "what is a {}?", "{}s"])
+def test_every_stub_with_the_word_is_before_all_posts_without_it(stubs: Index, word: str, text: str) -> None:
+    found = stubs.search(text.format(word), k=STUBS + 1)
+    assert {hit.id for hit in found} == {*(f"{word}-{number}" for number in range(STUBS)), "both"}
+    assert all(hit.evidence.get("lexical") for hit in found)
+    scores = [hit.score for hit in stubs.search(text.format(word), k=60)]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_posts_with_some_words_keep_their_places(stubs: Index) -> None:
+    found = [hit.id for hit in stubs.search("lattice sheaf", k=2 * STUBS + 10)]
+    none = [
+        place
+        for place, each in enumerate(found)
+        if each.partition("-")[0] not in ("lattice", "sheaf", "both")
+    ]
+    assert found.index("both") < min(none)
+
+
+def having(held: Mapping[str, str]) -> object:
+    def look(stems: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
+        return {each: set(held.get(each, "")) & set(stems) for each in ids}
+
+    return look
+
+
+def ordered(names: str, held: Mapping[str, str], stems: str) -> str:
+    hits = [Scored(name, 1.0 - place / 10) for place, name in enumerate(names)]
+    found = WordsFirst(frozenset(stems)).order(hits, having(held))  # type: ignore[arg-type]
+    scores = [hit.score for hit in found]
+    assert scores == sorted(scores, reverse=True)
+    return "".join(hit.id for hit in found)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [("abcd", "cabd"), ("cabd", "cabd"), ("abd", "abd"), ("eafcbg", "ecafbg")],
+)
+def test_only_posts_without_any_word_give_way_and_only_to_those_with_all(names: str, expected: str) -> None:
+    """The posts c has both words, e one of them."""
+    assert ordered(names, {"c": "xy", "e": "x"}, "xy") == expected
+
+
+def test_nothing_else_is_read_where_the_first_results_all_have_a_word() -> None:
+    asked: list[int] = []
+
+    def look(stems: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
+        asked.append(len(ids))
+        return {each: {"x"} for each in ids}
+
+    hits = [Scored(f"p{place}", 1000.0 - place) for place in range(500)]
+    assert WordsFirst(frozenset("x")).order(hits, look) is hits
+    assert asked == [LOOKED_AT]
+
+
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        ("compact sets", {"compact", "set"}),
+        ("what is a lattice", {"lattic"}),
+        ("$x^2+1$ lattice", {"lattic"}),
+        ("$x^2+1$", None),
+        ("the alpha of x", None),
+        ("a sequence of functions that converges uniformly on every compact set", None),
+    ],
+)
+def test_the_words_that_count_are_those_of_a_short_query(text: str, stems: set[str] | None) -> None:
+    found = WordsFirst.of(Query.of_text(text), {})
+    assert (None if found is None else set(found.stems)) == stems
