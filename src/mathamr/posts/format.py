@@ -145,7 +145,7 @@ _PRETEXT_ROOTS = (
     "|backmatter|preface|introduction"
 )
 _PRETEXT_BEGINS = re.compile(
-    rf"""\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>\[]*>\s*|<\?[^>]*>\s*)*  # what may stand before the root
+    rf"""(?>\s+|<!--.*?-->|<!DOCTYPE[^>\[]*>|<\?[^>]*>)*+  # what may stand before the root, read in one way only
     <(?:{_PRETEXT_ROOTS})\b""",
     re.S | re.X,
 )

@@ -111,7 +111,7 @@ class Document:
 
     def label(self, name: str) -> None:
         """Add a label to the current part."""
-        if name and name not in self.current.inside:
+        if name:
             self.current.inside.append(name)
 
     def refer(self, target: str, words: str) -> None:

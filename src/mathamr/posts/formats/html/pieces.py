@@ -13,6 +13,7 @@ from html import unescape
 from typing import NamedTuple
 
 from mathamr.core.listing import names
+from mathamr.posts.formats.html.nesting import Nesting
 from mathamr.posts.formats.html.typeset import as_latex, is_typeset
 from mathamr.posts.markup.delimiters import strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
@@ -21,7 +22,10 @@ from mathamr.posts.markup.plain import inline
 TOKEN = re.compile(
     r"""(?P<text>[^<&]++)
     |<span\ class="math-container"(?:\ id="(?P<id>[^"<>]*)")?>(?P<math>[^<]*+)</span>
-    |(?P<tag></?[a-zA-Z](?:[\w:-]|\.(?=\w))*+(?:\s(?:[^<>"']|"[^"<]*+"|'[^'<]*+'|"[^"]{0,2000}+"(?=[\s/>]))*+|/)?>)
+    |(?P<tag></?[a-zA-Z](?:[\w:-]|\.(?=\w))*+(?:
+        \s(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+
+        (?:"[^"]{0,2000}+"(?=[\s/>])(?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+){0,8}+  # few: a tag never closed is tried at each `<`
+        |/)?>)
     |(?P<comment><!--(?s:.*?)(?:-->|\Z)|<[!?][^<>]*+>)
     |(?P<entity>&(?:\#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6});?|[a-zA-Z][a-zA-Z0-9]{1,31};?))
     |(?P<stray>[<&])""",
@@ -31,8 +35,8 @@ _CONTAINER = re.compile(r'<span class="math-container"(?: id="([^"<>]*)")?>([^<]
 _NAME = re.compile(r"</?([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--[^<>]*-->")
-_ANNOTATION = re.compile(r"<(?:\w+:)?annotation\s[^<>]*x-tex[^<>]*>([^<]*)<", re.I)
-_STYLED = re.compile(r"\{\s*\\(display|text)style(?![A-Za-z])\s*(.*)\}\s*\Z", re.S)
+_ANNOTATION = re.compile(r"<(?:\w+:)?annotation\s(?=[^<>]*x-tex)[^<>]*+>([^<]*)<", re.I)
+_STYLED = re.compile(r"\{\s*\\(display|text)style(?![A-Za-z])\s*+(.*)\}\s*\Z", re.S)
 
 BREAKS = {
     **dict.fromkeys(
@@ -114,6 +118,7 @@ class _Reader:
         self._run = PieceRun()
         self._position = 0
         self._unclosed: set[str] = set()
+        self._nesting: dict[str, Nesting] = {}
         self._line_break = -1
         self._display = False
 
@@ -342,15 +347,12 @@ class _Reader:
         """Return where the closing tag of an element that may contain others of its name begins and ends."""
         if name in self._unclosed:
             return None
-        depth = 1
-        for match in re.compile(rf"<(/?){re.escape(name)}(?![\w-])[^<>]*>", re.I).finditer(
-            self._text, position
-        ):
-            depth += -1 if match.group(1) else not match.group().endswith("/>")
-            if not depth:
-                return match.span()
-        self._mark_unclosed(name, position)
-        return None
+        if name not in self._nesting:
+            self._nesting[name] = Nesting(self._text, name, position)
+        close = self._nesting[name].closing(position)
+        if close is None:
+            self._mark_unclosed(name, position)
+        return close
 
     def _mark_unclosed(self, name: str, position: int) -> None:
         self._unclosed.add(name)

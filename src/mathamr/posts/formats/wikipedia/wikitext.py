@@ -21,13 +21,13 @@ _OPENING = re.compile(
 _KEPT = frozenset(["math", "chem", "ce", "nowiki", "pre", "syntaxhighlight", "source", "code"])
 _RESERVED = re.compile("[\ue000-\ue003]")  # mark what is held out of the text, and statements
 _HOLD = re.compile("\ue000(\\d+)\ue001")
-_HEADING = re.compile(r"(={1,6})[ \t]*(\S.*?)[ \t]*\1[ \t]*")
 _MEDIA = re.compile(r"(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.I)
 _CATEGORY = re.compile(r"(?:category|kategorie|catégorie)\s*:\s*([^|]+)", re.I)
 _LINK = re.compile(
-    r"\[\[([^\[\]]{1,1000})\]\]|\[(?:https?:)?//[^\s\[\]]{1,1000}(?:[ \t]+([^\[\]]{1,500}))?\]"
+    r"\[\[([^\[\]]{1,1000})\]\]|\[(?:https?:)?//[^\s\[\]]{1,1000}(?:[ \t]++([^\[\]]{1,500}))?\]"
 )
 _TAG = re.compile(r"</?(?:sup|sub)\b[^<>]{0,200}>|</?[a-zA-Z][^<>]{0,500}>")
+_RAISED = re.compile(r"<(/?)(sup|sub)>")
 _QUOTES = re.compile(r"'{2,5}")
 _TEXT_TEMPLATES = names("em nobr nowrap nobreak strong term gloss defn val lang abs pi tmath")
 _STATEMENTS = frozenset(["math theorem", "math_theorem", "math proof", "math_proof", "proof"])
@@ -46,12 +46,14 @@ class _Wikitext:
         self._document, self._report = document, report
         self._held: list[str] = []
         self._first_line = document.line
+        self._tags = dict.fromkeys(document.tags)
 
     def write(self, source: str) -> None:
         lines = _RESERVED.sub("", source)
         lines = self._strip_templates("".join(self._strip_elements(lines)))
         for number, line in enumerate(lines.split("\n")):
             self._line(line.strip(), self._first_line + number)
+        self._document.tags = tuple(self._tags)
 
     def _strip_elements(self, source: str) -> Iterator[str]:
         """Yield the text with formulas and code held out, and without comments, references and pictures.
@@ -152,9 +154,9 @@ class _Wikitext:
             self._document.begin(found, title, number)
         elif line.startswith("\ue003"):
             self._document.end()
-        elif heading := _HEADING.fullmatch(line):
-            title = plain(self._inline(heading[2]))
-            self._document.heading(len(heading[1]), title, number, title)
+        elif level := _heading_level(line):
+            title = plain(self._inline(line[level:-level].strip()))
+            self._document.heading(level, title, number, title)
         elif not line or line.startswith(("|", "!", "----")):
             return
         else:
@@ -180,7 +182,7 @@ class _Wikitext:
                 continue
             target, _, words = match[1].partition("|")
             if category := _CATEGORY.match(target):
-                self._document.tags = tuple(dict.fromkeys((*self._document.tags, category[1].strip())))
+                self._tags[category[1].strip()] = None
             elif not _MEDIA.match(target.strip()):
                 parts.append(self._link(target.strip(), words))
         parts.append(self._words(line[done:]))
@@ -214,10 +216,39 @@ def _latex(words: str) -> str:
     """Return the LaTeX of what a template shows in italics: `''x''<sup>2</sup>` is `x^{2}`."""
     if "\ue000" in words or "[[" in words:
         return ""
-    words = re.sub(
-        r"<(sup|sub)>(.*?)</\1>", lambda match: ("^" if match[1] == "sup" else "_") + f"{{{match[2]}}}", words
-    )
-    return unescape(_TAG.sub("", _QUOTES.sub("", words))).strip()
+    return unescape(_TAG.sub("", _QUOTES.sub("", _with_scripts(words)))).strip()
+
+
+def _with_scripts(words: str) -> str:
+    """Return words with `<sup>` and `<sub>` that are closed written as `^{…}` and `_{…}`.
+
+    >>> _with_scripts("x<sup>a<sub>1</sub></sup> <sup>y")
+    'x^{a_{1}} <sup>y'
+    """
+    parts: list[str] = []
+    opened: list[tuple[str, int]] = []
+    done = 0
+    for match in _RAISED.finditer(words):
+        parts += (words[done : match.start()], match.group())
+        done = match.end()
+        if not match[1]:
+            opened.append((match[2], len(parts) - 1))
+        elif opened and opened[-1][0] == match[2]:
+            name, place = opened.pop()
+            parts[place], parts[-1] = "^{" if name == "sup" else "_{", "}"
+    return "".join((*parts, words[done:]))
+
+
+def _heading_level(line: str) -> int:
+    """Return how many equals signs stand on both sides of a title, 0 if the line is none.
+
+    >>> _heading_level("== Proof =="), _heading_level("==="), _heading_level("= a")
+    (2, 1, 0)
+    """
+    title = line.strip("=")
+    if not title.strip():
+        return min(6, (len(line) - 1) // 2) if line and not title else 0
+    return min(6, line.index(title[0]), len(line) - 1 - line.rindex(title[-1]))
 
 
 def _is_formula(html: str) -> bool:
