@@ -12,11 +12,12 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import CATALOGUE
+from mathamr.index.chosenmodel import check_model
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest
-from mathamr.index.storage import IndexStorage, check_model
+from mathamr.index.storage import IndexStorage
 from mathamr.posts.inputs import INDEX_FILES
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from tests.index.kills import content, differences

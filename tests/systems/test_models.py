@@ -15,8 +15,8 @@ from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.storage.plainfiles import LARGEST
+from mathamr.index.chosenmodel import recorded_model
 from mathamr.index.manifest import ModelRecord
-from mathamr.index.storage import recorded_model
 from mathamr.posts.post import Post
 from mathamr.systems import models
 from mathamr.systems.models import (

@@ -40,7 +40,10 @@ IndexFolder = Annotated[
 ]
 Model = Annotated[
     str | None,
-    typer.Option(help="The index's model, if it has moved: a name or a folder.", show_default=False),
+    typer.Option(
+        help="The index's model, if it has moved or is an encoder of other people: a name or a folder.",
+        show_default=False,
+    ),
 ]
 Device = Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda or cuda:NUMBER.")]
 Parser = Annotated[

@@ -36,6 +36,11 @@ DATA = Setting(
     "MATHAMR_DATA", "../shared/data", "folder of evaluation data for tests, benchmarks and training"
 )
 CACHE = Setting("MATHAMR_CACHE", "~/.cache/mathamr", "folder for caches that may be deleted at any time")
+ENCODER = Setting(
+    "MATHAMR_ENCODER",
+    "",
+    "encoder of other people that indexes made with it may use, as --model names it (st:NAME, pylate:NAME, http://HOST#NAME)",
+)
 MINILM = Setting(
     "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
 )
@@ -79,6 +84,7 @@ TREES = Setting(
 SETTINGS = (
     DATA,
     CACHE,
+    ENCODER,
     MINILM,
     TEXT,
     TREES,

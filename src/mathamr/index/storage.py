@@ -22,22 +22,22 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from mathamr.core.cache import Cache
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.settings import TEXT
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.chosenmodel import check_model, chosen_model
 from mathamr.index.engines.engine import Engine, check_engine, open_engine
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.manifest import Manifest, ModelRecord
+from mathamr.index.manifest import Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
 from mathamr.systems.field import FieldTarget
-from mathamr.systems.models import boxed_folder, load_system, model_folder, named_folder
+from mathamr.systems.models import load_system, model_folder
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 from mathamr.text.backend import AUTO, ONNX, index_backend
@@ -218,7 +218,7 @@ class IndexStorage(Closing):
                 recorded = self.manifest.model
                 backend = index_backend(recorded.text_backend, self.folder, read_only=self.read_only)
                 try:
-                    model = model_folder(self.model_source or recorded_model(recorded))
+                    model = model_folder(chosen_model(recorded, self.model_source))
                     if self.encodes_few and TEXT.value == AUTO and self.system_type.encodes_on_processor:
                         backend = ONNX
                     system = load_system(model, self.device, backend)
@@ -373,46 +373,6 @@ def check_finished(manifest: Manifest, folder: Path) -> None:
 def needs_graphs(needs: frozenset[Need]) -> bool:
     """Return True if a system with these needs requires graphs of posts."""
     return bool(needs & {"graph", "tensor"})
-
-
-def recorded_model(recorded: ModelRecord) -> Path | None:
-    """Return the folder of an index's model, or the built-in model of that name; an index may not choose a server."""
-    folder = named_folder(recorded.name) if recorded.folder is None else Path(recorded.folder)
-    if (
-        folder is not None
-        and (folder / CONFIG).is_file()
-        and read_config(folder).get("system") == "embeddings"
-    ):
-        raise MathAMRError(
-            f"it is the server {recorded.name}, which receives the text of posts and queries and is asked only if you"
-            f" name it yourself: --model '{recorded.name}'"
-        )
-    return folder
-
-
-def check_model(manifest: Manifest, system: System, folder: Path) -> None:
-    """Raise an error if the vectors of the index come from another model."""
-    recorded = manifest.model
-    if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
-        if recorded.folder is None and recorded.name == system.name:
-            raise MathAMRError(
-                f"the vectors of the index {folder} were made with other weights of {recorded.name}"
-                f" ({recorded.fingerprint}) than this version of mathamr brings ({system.fingerprint}); make them again"
-                f" with: mathamr index --out {folder} --rebuild (graphs and words are kept; until then --strategy"
-                " lexical searches by words)"
-            )
-        if recorded.folder is None and boxed_folder(recorded.name) is None:
-            raise MathAMRError(
-                f"the index {folder} was made with the model {recorded.name}, which this version of mathamr does not bring;"
-                f" make its vectors with another model: mathamr index --out {folder} --model {system.name} --rebuild"
-                " (graphs and words are kept)"
-            )
-        raise MathAMRError(
-            f"the index {folder} was made with the model {recorded.name} ({recorded.fingerprint}), not with"
-            f" {system.name} ({system.fingerprint}); name its own model with --model"
-            + (f" (it was in {recorded.folder})" if recorded.folder else "")
-            + f", or change the index to this one with: mathamr index --out {folder} --model MODEL --rebuild"
-        )
 
 
 def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:

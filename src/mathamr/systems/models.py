@@ -10,7 +10,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
-from mathamr.systems.encoders.source import EncoderSource, encoder_folder
+from mathamr.systems.encoders.source import SCHEMES, EncoderSource, encoder_folder
 from mathamr.systems.ranking import Ranking, Task, default_first
 from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import using_backend
@@ -29,6 +29,8 @@ IN_MORE = (
     "mathamr-plus", "ssemb", "ssemb-paper",
 )  # fmt: skip
 """The models in that package."""
+OF_OTHERS = frozenset(SCHEMES.values())
+"""The systems of encoders of other people."""
 WITHDRAWN = dict.fromkeys(("mathamr-large", "mathamr-large-text"), "st:all-mpnet-base-v2")
 """Models of earlier versions, with an encoder that finds as much."""
 CARD_HEADER = (

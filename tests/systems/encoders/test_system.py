@@ -35,17 +35,19 @@ def test_queries_and_documents_are_read_by_the_models_own_prompts(tiny: Path) ->
     assert not np.allclose(document.post["document"].vectors, query.post["document"].vectors)
 
 
-def test_an_index_finds_its_encoder_again_by_name_and_refuses_another(tiny: Path, tmp_path: Path) -> None:
+def test_an_index_takes_its_encoder_from_the_user_and_refuses_another(tiny: Path, tmp_path: Path) -> None:
     source, out = tmp_path / "posts.jsonl", tmp_path / "index"
     source.write_text("".join(post.to_json() + "\n" for post in sample_posts(12)), encoding="utf-8")
     build_index([source], out, BuildOptions(model=f"st:{tiny}", device="cpu"))
-    with Index.open(out) as index:
+    with Index.open(out) as index, pytest.raises(MathAMRError, match=f"--model st:{tiny}"):
+        index.search("$\\sum 1/n^2$")
+    with Index.open(out, model=f"st:{tiny}") as index:
         assert index.search("$\\sum 1/n^2$").hits
         assert index.archive.manifest.model.name == f"st:{tiny}"
         assert index.archive.manifest.model.folder is None
     (tiny / "config_sentence_transformers.json").write_text('{"prompts": {"query": "ask: "}}')
-    with pytest.raises(MathAMRError, match=r"was made with the model|made with other weights"):
-        build_index([source], out, BuildOptions(device="cpu"))
+    with pytest.raises(MathAMRError, match="is another or has changed"):
+        build_index([source], out, BuildOptions(model=f"st:{tiny}", device="cpu"))
 
 
 def test_a_server_that_a_user_names_is_indexed_with_and_asked(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.chosenmodel import check_model, chosen_model
 from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
@@ -35,10 +36,8 @@ from mathamr.index.storage import (
     GRAPHS,
     LEXICAL,
     VECTORS,
-    check_model,
     check_parser,
     needs_graphs,
-    recorded_model,
     size_on_disk,
 )
 from mathamr.posts.reader import read_posts
@@ -223,7 +222,9 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
     try:
         sweep(out)
         before = Manifest.read(out) if (out / MANIFEST).exists() else None
-        model = options.model or (recorded_model(before.model) if before else None)
+        model = options.model
+        if before is not None and not (options.rebuild and model):
+            model = chosen_model(before.model, model)
         if before is None or options.rebuild:
             backend = chosen_backend(options.device)
         else:

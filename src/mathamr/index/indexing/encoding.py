@@ -28,11 +28,12 @@ from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import tensorise
 from mathamr.index.catalogue.journal import meaning_of, unpacked
 from mathamr.index.catalogue.storedpassages import StoredPassage, read_passage
+from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.entry import Payload
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.manifest import ParserRecord
 from mathamr.index.payloads import is_tagged_by_question, payload_of
-from mathamr.index.storage import IndexStorage, needs_graphs, recorded_model
+from mathamr.index.storage import IndexStorage, needs_graphs
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.models import load_system, model_folder, system_of
@@ -237,10 +238,12 @@ class Encoders(Closing):
         self._workers: Pool | None = None
         self._cuts_apart = False
         backend = archive.manifest.model.text_backend
-        model = archive.model_source or recorded_model(archive.manifest.model)
         parser = archive.manifest.parser
         # One process is worth starting if it parses too: it reads the text of a post once for graph and vectors.
-        if (pool.is_alone and parser is None) or count <= FEW or model is None:
+        if (pool.is_alone and parser is None) or count <= FEW:
+            return
+        model = chosen_model(archive.manifest.model, archive.model_source)
+        if model is None:
             return
         self._cuts_apart = pool.is_here and backend == FLOAT
         arguments: tuple[Any, ...] = (str(model), *((parser.name, parser.model) if parser else (None, None)))

@@ -68,6 +68,18 @@ def _rankings(name: str, by_vectors: Nearest | MaxSim) -> Rankings:
     }
 
 
+def _named_by(folder: Path) -> EncoderSource:
+    """Return the encoder that a model folder names."""
+    model = ModelFolder.read(folder)
+    with model.parsing():
+        source = EncoderSource.parse(str(model.config["name"]))
+        if source is None:
+            raise ValueError("its name has no scheme such as st:")
+        if source.system != model.config["system"]:
+            raise ValueError(f"its name {source} is not one of the system {model.config['system']}")
+    return source
+
+
 class SentenceTransformersSystem(System):
     """Any model of Sentence-Transformers: one vector for a post (``--model st:NAME_OR_FOLDER``)."""
 
@@ -81,12 +93,21 @@ class SentenceTransformersSystem(System):
     def __init__(self, encoder: Encoder, source: EncoderSource) -> None:
         self.encoder, self.source = encoder, source
         self.name = str(source)
-        self._fingerprint = f"{self.kind}-{source.fingerprint()}"
+        self._fingerprint = self._fingerprint_by(source)
 
     @property
     def fingerprint(self) -> str:
         """A hash of the encoder's files."""
         return self._fingerprint
+
+    @classmethod
+    def fingerprint_of(cls, folder: Path) -> str:
+        """Return the fingerprint of the encoder that the folder names; nothing of it is loaded or asked."""
+        return cls._fingerprint_by(_named_by(folder))
+
+    @classmethod
+    def _fingerprint_by(cls, source: EncoderSource) -> str:
+        return f"{cls.kind}-{source.fingerprint()}"
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -119,11 +140,7 @@ class SentenceTransformersSystem(System):
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """Load the encoder that the folder names."""
-        model = ModelFolder.read(folder)
-        with model.parsing():
-            source = EncoderSource.parse(str(model.config["name"]))
-            if source is None:
-                raise ValueError("its name has no scheme such as st:")
+        source = _named_by(folder)
         return cls(cls._load_encoder(source, device), source)
 
     @classmethod
