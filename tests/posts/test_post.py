@@ -17,6 +17,7 @@ POST = Post(
     date="2020-01-02",
     macros=("\\newcommand{\\R}{\\mathbb{R}}",),
     aliases=("main theorem",),
+    keywords=("theorem, main",),
     links=(
         Link("book.tex#lem:a", "mention", "lemma", "lem:a"),
         Link("", "mention", "elsewhere", "thm:other"),

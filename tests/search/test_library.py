@@ -93,7 +93,7 @@ def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:
 
     def raised(typed: str, **given: bool) -> list[str]:
         asked = NameQuery(tuple(typed.split()), {"add": 1.0, "comm": 1.0}, frozenset(), {}, **given)
-        _, bonus = asked.first(hits, Known(posts), having(posts))
+        bonus = asked.first(hits, Known(posts), having(posts))[1]["name"]
         return sorted((name for name in bonus if bonus[name] > 0.3), key=lambda name: -bonus[name])
 
     assert raised("add comm") == ["add_comm", "Nat.add_comm"]

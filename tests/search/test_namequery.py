@@ -32,6 +32,16 @@ POSTS = [
     named("holder", "H\u00f6lder's inequality", "Norms of a product, for conjugate exponents."),
     named("jensen", "Jensen's inequality", "An inequality for convex functions, the mother of inequalities."),
     named("baire", "Meagre sets", "A union of nowhere dense sets; each is nowhere dense by itself."),
+    Post(
+        "area",
+        "question",
+        "How large is the area below the bell?",
+        "Bell curves",
+        "text",
+        tags=("gaussian-integral",),
+        keywords=("error function, complementary",),
+    ),
+    named("other", "The gaussian integral of a student", "An integral that is gaussian was asked for."),
     named(
         "mixed", "Dense graphs", "The function is dense in values and nowhere is it continuous. Dense, dense."
     ),
@@ -67,6 +77,18 @@ def test_words_of_a_name_count_side_by_side_before_scattered_ones(index: Index) 
     assert [hit.id for hit in hits][:2] == ["baire", "mixed"]
     assert hits[0].evidence["name"] > hits[1].evidence["name"] > 0
     assert max(hit.share for hit in hits) == 1.0
+
+
+@pytest.mark.parametrize("typed", ["gaussian integral", "gaussian-integral", "Gaussian integrals"])
+def test_what_has_the_typed_name_as_a_tag_comes_first(index: Index, typed: str) -> None:
+    hit = index.search(typed)[0]
+    assert (hit.id, hit.match, hit.reason) == ("area", "strong", "has this tag")
+
+
+@pytest.mark.parametrize("typed", ["error function", "complementary error function"])
+def test_what_is_indexed_under_the_typed_name_comes_first(index: Index, typed: str) -> None:
+    hit = index.search(typed)[0]
+    assert (hit.id, hit.match, hit.reason) == ("area", "strong", "has this index entry")
 
 
 def test_what_was_corrected_is_said(index: Index) -> None:
@@ -196,7 +218,8 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
         "other": named("other", "Curves", "A curve is a map."),
     }
     name = NameQuery(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
-    found, shown = name.first(hits, Known(posts), having(posts))
+    found, evidence = name.first(hits, Known(posts), having(posts))
+    shown = evidence["name"]
     assert [hit.id for hit in found] == ["short", "long", "other"]
     assert shown["short"] > shown["long"] > shown["other"] > 0
 

@@ -65,7 +65,8 @@ class Post:
 
     `title` and `body` are in the language `markup` says and are never changed by a reader: the offsets of a
     passage lead back into them. `formulas` lists the formulas in the order in which they occur, title first.
-    `aliases` are other names by which the post is known.
+    `aliases` are other names by which the post is known, `keywords` what its author listed it under: entries of an index,
+    keywords. The levels of an entry have commas between.
     """
 
     id: str
@@ -84,6 +85,7 @@ class Post:
     formulas: tuple[Formula, ...] = field(default=(), repr=False)
     place: Place | None = None
     aliases: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
 
     @property
     def role(self) -> Role:
@@ -117,7 +119,7 @@ class Post:
         """Return a post from its row of JSON, which is changed."""
         row["formulas"] = tuple(Formula(**f) for f in row.get("formulas", ()))
         row["links"] = tuple(Link(**link) for link in row.get("links", ()))
-        for name in ("tags", "macros", "aliases"):
+        for name in ("tags", "macros", "aliases", "keywords"):
             row[name] = tuple(row.get(name, ()))
         if place := row.get("place"):
             row["place"] = Place(**place | {"inside": tuple(place.get("inside", ()))})

@@ -19,7 +19,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, stems, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
-from mathamr.search.hits import NAMED, Match
+from mathamr.search.hits import LISTED, NAMED, Match
 from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words
 from mathamr.search.query import Query
@@ -178,8 +178,9 @@ class Confidence:
         )
 
     def _judged(self, found: RankedResult) -> float:
-        """Return the probability of a result; a post that has the query as its name or label is what was asked."""
-        if found.evidence.get("label") or found.evidence.get("name", 0.0) >= NAMED:
+        """Return the probability of a result; a post that has the query as its name, label, tag or entry is what was asked."""
+        evidence = found.evidence
+        if evidence.get("label") or evidence.get("name", 0.0) >= NAMED or LISTED.keys() & evidence.keys():
             return 1.0
         return self.probability(found)
 

@@ -36,6 +36,8 @@ REASONS = {
 """By the least grade of a post's formulas, what they are to the query's."""
 PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
 """By the component of a ranking, what it found a post by."""
+LISTED = {"tag": "has this tag", "indexed": "has this index entry"}
+"""By what its author listed a post under the name that was asked for."""
 NAMED = 0.35
 """The share of the greatest bonus from which a post's title has the whole name that was asked for."""
 
@@ -61,6 +63,8 @@ def reason_of(evidence: Mapping[str, float]) -> str:
         return "has this label"
     if evidence.get("name", 0.0) >= NAMED:
         return "has this name"
+    if listed := next((reason for key, reason in LISTED.items() if evidence.get(key)), ""):
+        return listed
     grade = evidence.get(GRADE, 0.0)
     for least, reason in REASONS.items():
         if grade >= least:

@@ -21,7 +21,17 @@ import numpy.typing as npt
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import STOP_WORDS, Terms, called, misspellings, stems, title_names, words
+from mathamr.index.lexical.terms import (
+    STOP_WORDS,
+    Terms,
+    called,
+    entry_names,
+    misspellings,
+    stems,
+    tag_names,
+    title_names,
+    words,
+)
 from mathamr.index.preview import Preview, PreviewHead, SentenceNumbers, hash_term
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
@@ -48,6 +58,8 @@ _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
 scores."""
 _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
+_LISTED = {"tag": 150.0, "indexed": 140.0}
+"""Weights of the name as a tag, and as an entry of an index: above most titles that only contain it."""
 
 _EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
 _EMPHASIS: dict[Markup, re.Pattern[str]] = {
@@ -154,10 +166,12 @@ class NameQuery:
 
     def first(
         self, hits: Sequence[Scored], posts: NamedPosts, having: Having, candidates: int = CANDIDATES
-    ) -> tuple[Sequence[Scored], dict[str, float]]:
-        """Return the hits with posts that have the name first, and the share of the greatest bonus that each received.
+    ) -> tuple[Sequence[Scored], dict[str, dict[str, float]]]:
+        """Return the hits with posts that have the name first, and by what: the evidence of posts by its name.
 
-        Titles with the whole name come first, shorter titles earlier, then posts with a rare word. Other posts gain if
+        `name` is the share of the greatest bonus that a post received, `tag` and `indexed` are 1 for a post whose author listed
+        it under the name. Titles that are the name and what is listed under it come first, then titles with the whole name,
+        shorter ones earlier, then posts with a rare word. Other posts gain if
         their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
         as the lexical index knows, are read. The titles of the first `candidates` are searched.
         """
@@ -172,24 +186,29 @@ class NameQuery:
         whole = [each for each in titled if wanted.issubset(held.get(each, ()))]
         bonus = {each: self._words_bonus(each, held.get(each, ())) for each in read.difference(whole)}
         together = []
+        listed: dict[str, dict[str, float]] = {}
         for each, head in posts.preview_heads([each for each in whole if each not in read]).items():
             if not is_module_note(head.post):
                 bonus[each] = self._title_bonus(head.post)
+                self._note_listing(head.post, listed)
         for each, preview in posts.previews([each for each in whole if each in read]).items():
             if not is_module_note(preview.post):
                 worth, is_together = self._text_bonus(preview)
                 bonus[each] = self._title_bonus(preview.post) + worth
+                self._note_listing(preview.post, listed)
                 together += [each] if is_together else []
         for each, (body, markup) in posts.texts(together).items():
             bonus[each] += self._definition_bonus(body, markup)
         bonus = {each: value for each, value in bonus.items() if value > 0}
-        if not bonus:
+        if not bonus and not listed:
             return hits, {}
         raised = columns.scores.copy()
         raised[columns.find(bonus)] += spread * np.array([*bonus.values()])
+        for evidence, ids in listed.items():
+            raised[columns.find(ids)] += spread * _LISTED[evidence]
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
-        return columns.with_scores(raised).best(), shown
+        return columns.with_scores(raised).best(), {"name": shown, **listed}
 
     def _words_bonus(self, post: str, held: Collection[str]) -> float:
         """Return the bonus for some words of the name in a text."""
@@ -211,6 +230,13 @@ class NameQuery:
             shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
         own = 0 if _has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
+
+    def _note_listing(self, post: Post, listed: dict[str, dict[str, float]]) -> None:
+        """Add a post to those that their authors listed under the name: as a tag, else as an entry of an index."""
+        for evidence, names_of in (("tag", tag_names), ("indexed", entry_names)):
+            if self._stems in map(stems, names_of(post)):
+                listed.setdefault(evidence, {})[post.id] = 1.0
+                return
 
     def _text_bonus(self, preview: Preview) -> tuple[float, bool]:
         """Return the bonus for the name in the beginning of a text, and whether its words stand there side by side."""

@@ -292,7 +292,7 @@ class PostRanker(Ranker):
             hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
         return FoundHits(
             hits,
-            {**found.evidence, "name": named} if named else found.evidence,
+            {**found.evidence, **named},
             found.unpromoted or found.hits,
         )
 

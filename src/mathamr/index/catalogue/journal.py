@@ -296,6 +296,7 @@ def meaning_of(post: Post) -> bytes:
         source="",
         place=None,
         aliases=(),
+        keywords=(),
     )
     return blake2b(said.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

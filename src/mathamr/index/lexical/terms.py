@@ -2,9 +2,9 @@ r"""Terms: the units of posts and formulas that lexical search counts, by field.
 
 | field    | terms                                                                                            |
 |----------|--------------------------------------------------------------------------------------------------|
-| `words`  | words in lower case, as `words` finds them                                                       |
+| `words`  | words in lower case, as `words` finds them; those of tags and keywords, too                      |
 | `stems`  | their Porter stems                                                                               |
-| `names`  | the words of titles and aliases, and what is left of each without any one letter: misspelt names  |
+| `names`  | the words of titles, aliases, tags and keywords, and each without any one letter: misspelt names  |
 | `latex`  | runs of 1 to 3 LaTeX tokens; spacing and synonyms (`\le`, `\leq`) make no difference              |
 | `paths`  | pairs of symbols of the layout tree and of operators of the operator tree, and the path between  |
 | `parts`  | whole subtrees of the operator tree, and the tree itself; operands of + and the like in any order |
@@ -60,7 +60,7 @@ LONGEST_MISSPELT = 40
 LONGEST_WORD = 200
 """The largest length of a word; longer ones are cut."""
 MOST_NAMES = 60
-"""The largest number of words of a title and aliases that count as names."""
+"""The largest number of words of a title and aliases that count as names, and of those of tags and keywords."""
 
 STOP_WORDS = names_in(
     """
@@ -116,8 +116,9 @@ def post_terms(post: Post) -> dict[str, list[str]]:
 
 def text_terms(post: Post) -> dict[str, list[str]]:
     """Return the terms of a post's text."""
-    found = words(post_text(post))
-    return {"words": found, "stems": stems(found), "names": names(post, found)}
+    text = words(post_text(post))
+    found = [*text, *(word for name in (*tag_names(post), *entry_names(post)) for word in name)]
+    return {"words": found, "stems": stems(found), "names": names(post, text)}
 
 
 def names(post: Post, found: Sequence[str]) -> list[str]:
@@ -129,10 +130,12 @@ def names(post: Post, found: Sequence[str]) -> list[str]:
     >>> names(post, [])
     ['zorn', 'zorn', 'lemma', '~lemma', '~emma', '~lmma', '~lema', '~lemm']
     """
-    called = title_names(post)
-    if not called and not post.title and len(found) <= LONGEST_NAME:
-        called = list(found)
-    return [term for word in called[:MOST_NAMES] for term in (word, *misspellings(word))]
+    own = title_names(post)
+    if not own and not post.title and len(found) <= LONGEST_NAME:
+        own = list(found)
+    listed = dict.fromkeys(word for name in (*tag_names(post), *entry_names(post)) for word in name)
+    wanted = [*own[:MOST_NAMES], *[word for word in listed if word not in own][:MOST_NAMES]]
+    return [term for word in wanted for term in (word, *misspellings(word))]
 
 
 def title_names(post: Post) -> list[str]:
@@ -154,6 +157,31 @@ def called(post: Post) -> list[list[str]]:
         return [words(name) for name in dict.fromkeys((post.title, name_words(post.title), *post.aliases))]
     found = map(words, (_title_text(post), *post.aliases, label_text(post)))
     return [name for name in found if name]
+
+
+def tag_names(post: Post) -> list[list[str]]:
+    """Return the tags of a post as words, of a tag with levels each level too; those of a declaration are properties.
+
+    >>> tag_names(Post("a", "note", "", tags=("algebra/group-theory",)))
+    [['algebra', 'group', 'theory'], ['algebra'], ['group', 'theory']]
+    """
+    if post.markup == "declaration":
+        return []
+    tags = dict.fromkeys(part for tag in post.tags if ":" not in tag for part in (tag, *tag.split("/")))
+    return [name for name in map(words, tags) if name]
+
+
+def entry_names(post: Post) -> list[list[str]]:
+    """Return the keywords of a post as words: with all their levels in both orders, and the first level alone.
+
+    >>> entry_names(Post("a", "note", "", keywords=("group, abelian", "residue")))
+    [['group', 'abelian'], ['abelian', 'group'], ['group'], ['residue']]
+    """
+    found = []
+    for keyword in post.keywords:
+        levels = keyword.split(", ")
+        found += [keyword, " ".join(reversed(levels)), levels[0]]
+    return [name for name in map(words, dict.fromkeys(found)) if name]
 
 
 def misspellings(word: str) -> dict[str, None]:
@@ -367,6 +395,8 @@ _PROBE = Post(
     "<p>Why don't the Hölder spaces' norms converge, e.g. for "
     "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748?</p>",
     title="Norms of <span class='math-container' id='0'>$x^2$</span>",
+    tags=("functional-analysis",),
+    keywords=("norm, of a function",),
     formulas=(
         Formula("0", "x^2"),
         Formula("1", "\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}"),

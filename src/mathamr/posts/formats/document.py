@@ -56,6 +56,7 @@ class Document:
     path: str
     title: str
     tags: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
     date: str | None = None
     first: PostKind = "note"
     line: int = 1
@@ -114,6 +115,10 @@ class Document:
         if name:
             self.current.inside.append(name)
 
+    def index(self, entries: Iterable[str]) -> None:
+        """Add entries of an index to the current part."""
+        self.current.keywords.extend(entries)
+
     def refer(self, target: str, words: str) -> None:
         """Add a reference to a label (`#label`) or to a document (`path` or `path#label`, relative to this one)."""
         self.current.links.append((target, " ".join(words.split())[:200]))
@@ -138,6 +143,7 @@ class Document:
                 title=title,
                 links=(link for link in self._links(part, labels, known) if link.target != part.id),
                 tags=self.tags,
+                keywords=self.keywords,
                 date=self.date,
                 macros=definitions_for(f"{title}\n{part.body}", self.macros) if self.macros else (),
             )
@@ -162,6 +168,7 @@ class Document:
                 kept.html += part.html
                 kept.inside += [part.label, *part.inside] if part.label else part.inside
                 kept.links += part.links
+                kept.keywords += part.keywords
             else:
                 kept = part
                 yield part

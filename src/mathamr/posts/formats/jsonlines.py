@@ -83,7 +83,9 @@ def _posts(row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
 
 def _pair(identifier: str, row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
     question, answer = f"{identifier}/question", f"{identifier}/answer"
-    shared = {key: value for key, value in row.items() if key in ("source", "date", "tags", "macros")}
+    shared = {
+        key: value for key, value in row.items() if key in ("source", "date", "tags", "keywords", "macros")
+    }
     markup = row.get("markup") or markup_of(row["question"] + "\n" + row["answer"])
     question_row = shared | {
         "title": row.get("title", ""),
@@ -116,6 +118,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         source=_text(row, "source", report) or display_path(file),
         macros=_strings(row, "macros", report),
         aliases=_strings(row, "aliases", report),
+        keywords=_strings(row, "keywords", report),
         place=_place(row, report),
         formulas=formulas_of(identifier, title, body, markup, report.note),
     )

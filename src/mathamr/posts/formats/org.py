@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
+from mathamr.posts.formats.indexentries import distinct, entry_of
 from mathamr.posts.formats.markdown.blocks import open_display
 from mathamr.posts.inputs import stem
 from mathamr.posts.markup.delimiters import OPENING, MathScanner
@@ -127,12 +128,14 @@ class _Org:
         self._flush()
         line = self._at
         title = _TAGS.sub("", headline[2])
+        tags = headline[2][len(title) :].strip().strip(":").split(":")
         label = ""
         if self._at < len(self._lines) and self._lines[self._at].strip().lower() == ":properties:":
             self._at += 1
             label = self._drawer()
         written = self._inline(title)
         self._document.heading(len(headline[1]), plain(written), line, label)
+        self._document.index(filter(None, map(entry_of, tags)))
 
     def _drawer(self) -> str:
         """Skip a drawer; the `CUSTOM_ID` or `ID` in it."""
@@ -153,6 +156,10 @@ class _Org:
             self._document.title = plain(self._inline(value))
         elif name == "filetags":
             self._document.tags = tuple(tag for tag in re.split(r"[:\s]+", value) if tag)
+        elif name == "keywords":
+            self._document.keywords = distinct(entry_of(each) for each in value.split(","))
+        elif name in ("index", "cindex"):
+            self._document.index([entry_of(*value.split("!"))])
         elif name == "date" and (date := _DATE.search(value)):
             self._document.date = date.group()
         elif name == "name":

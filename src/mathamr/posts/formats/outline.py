@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from mathamr.posts.formats.indexentries import distinct, index_entries
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
 from mathamr.posts.postkind import PostKind
@@ -68,6 +69,8 @@ class OutlinePart:
     proofs: list[OutlinePart] = field(default_factory=list)
     cell: int = 0
     """Of a notebook the number of the cell in which it begins."""
+    keywords: list[str] = field(default_factory=list)
+    """Entries of an index that its markup does not hold."""
 
     def post(
         self,
@@ -82,6 +85,7 @@ class OutlinePart:
         date: str | None = None,
         macros: tuple[str, ...] = (),
         aliases: tuple[str, ...] = (),
+        keywords: tuple[str, ...] = (),
     ) -> Post:
         """Return the post of this part, linked with its proofs or with what it proves; `path` leads to its file."""
         formulas = formulas_of(self.id, title, self.body, markup, report.note)
@@ -102,6 +106,7 @@ class OutlinePart:
             formulas=formulas,
             place=Place(path, self.line, self.label, self._labels_inside(), self.cell),
             aliases=aliases,
+            keywords=distinct((*keywords, *self.keywords, *index_entries(self.body, markup))),
         )
 
     def _labels_inside(self) -> tuple[str, ...]:

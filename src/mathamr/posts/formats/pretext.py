@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
+from mathamr.posts.formats.indexentries import entry_of
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import display_path, read_bytes, stem
@@ -109,6 +110,13 @@ def _words(node: Any | None) -> str:
     return " ".join("".join(parts).split())[:500]
 
 
+def _entry(node: Any) -> str:
+    """Return an entry of the index: `<h>` for each level, or the text of the element itself."""
+    return entry_of(*(map(_words, levels) if (levels := node.findall("h")) else [_words(node)])).replace(
+        "$", ""
+    )
+
+
 def _document_title(root: Any) -> str:
     top = next((node for node in root.iter("book", "article", "slideshow")), root)
     return _words(top.find("title"))
@@ -123,6 +131,8 @@ class _Pretext:
     def division(self, node: Any, depth: int) -> None:
         """Write a division, or a block in one."""
         name = _name(node)
+        if name == "idx":
+            self._document.index([_entry(node)])
         if not name or name in _SKIPPED:
             return
         if depth > DEEPEST:
@@ -214,6 +224,8 @@ class _Pretext:
 
     def _one(self, node: Any, name: str, depth: int) -> str:
         """Return one element in text."""
+        if name == "idx":
+            self._document.index([_entry(node)])
         if not name or name in _SKIPPED:
             return ""
         if label := node.get(_ID):

@@ -13,6 +13,7 @@ from typing import Any
 from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
+from mathamr.posts.formats.indexentries import sphinx_entries
 from mathamr.posts.inputs import read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
@@ -34,7 +35,7 @@ _DOLLARS = re.compile(
 )
 _SPACES = re.compile(r"[ \t]{500,}")
 _DROPPED = names(
-    "toctree contents index tabularcolumns currentmodule module meta raw include literalinclude plot image sectnum"
+    "toctree contents tabularcolumns currentmodule module meta raw include literalinclude plot image sectnum"
     " default-domain highlight testsetup testcleanup automodule autoclass autofunction autosummary autodata"
     " automethod graphviz only-html program bibliography restructuredtext-test-directive title target-notes"
 )
@@ -128,7 +129,7 @@ def _sphinx_names(report: Report) -> Iterator[None]:
 
     def role(name: str, language: Any, line: int, reporter: Any) -> Any:
         found, messages = docutils_role(name, language, line, reporter)
-        if found is None or name in ("pep", "rfc", "raw"):
+        if found is None or name in ("pep", "rfc", "raw", "index"):
             return _cross_reference, []
         return found, messages
 
@@ -152,6 +153,10 @@ def _cross_reference(name: str, rawtext: str, words: str, *_rest: Any) -> tuple[
     if bare in ("ref", "numref", "eq", "doc", "any") or name.lower() == "prf:ref":
         said = shown_words if titled else "(*)" if bare == "eq" else "" if bare == "doc" else shown_words
         return [nodes.reference(rawtext, said or target, label=target, is_document=bare == "doc")], []
+    if bare == "index":
+        return [
+            nodes.inline(rawtext, titled[1] if titled else words, entries=[*sphinx_entries([target])])
+        ], []
     return [nodes.inline(rawtext, shown_words.lstrip("~!"))], []
 
 
@@ -206,6 +211,11 @@ class _Directives:
                     report.skip("insertion not followed", f"a directive {self.name}: {self.words()[:100]!r}")
                 return []
 
+        class Index(Ours):
+            def run(self) -> list[Any]:
+                lines = "\n".join([*self.block_text.split("::", 1)[1:]]).splitlines()
+                return [nodes.container(entries=[*sphinx_entries(line.strip() for line in lines)])]
+
         class Unknown(Ours):
             """A directive of an extension: its arguments become a line of text above its content."""
 
@@ -218,7 +228,7 @@ class _Directives:
                 return self.inside(container)
 
         self.math, self.statement, self.code = Math, Statement, Code
-        self.dropped, self.unknown = Dropped, Unknown
+        self.dropped, self.index, self.unknown = Dropped, Index, Unknown
 
     def of(self, name: str, bare: str) -> Any:
         """Return the directive of a name, without the domain before it `bare`; `None` for docutils' own."""
@@ -226,6 +236,8 @@ class _Directives:
             return self.math
         if bare in _DROPPED:
             return self.dropped
+        if name == "index":
+            return self.index
         if bare in _CODE:
             return self.code
         kind = kind_named(bare)
@@ -249,6 +261,8 @@ class _Writer:
     def __init__(self, document: Document, report: Report, *, has_dollars: bool = False) -> None:
         self._document, self._report, self._has_dollars = document, report, has_dollars
         self._labels: list[str] = []
+        self._entries: list[str] = []
+        """Entries of the index that stand before what they belong to."""
 
     def write(self, document: Any) -> None:
         children = list(document.children)
@@ -281,8 +295,11 @@ class _Writer:
         if kind == "section":
             title = plain(self._inline(node[0]))
             self._document.heading(level, title, self._line(node[0]), self._label())
+            self._index()
             for child in node.children[1:]:
                 self._block(child, level + 1)
+        elif kind == "container" and node.get("entries"):
+            self._entries += node["entries"]
         elif kind == "target":
             self._labels += [name for name in node.get("names", []) if name] or [node.get("refid", "")]
         elif kind == "topic" and node.get("kind"):
@@ -293,6 +310,7 @@ class _Writer:
             for label in self._labels:
                 self._document.label(label)
             self._labels.clear()
+            self._index()
             self._flow(node, kind, level)
 
     def _flow(self, node: Any, kind: str, level: int) -> None:
@@ -327,9 +345,15 @@ class _Writer:
         title = f"{kind.capitalize()} ({note})" if note else kind.capitalize()
         label = node.get("label", "") or self._label()
         self._document.begin(kind, title, node.line or 1, label)
+        self._index()
         for child in node.children:
             self._block(child, level)
         self._document.end()
+
+    def _index(self) -> None:
+        """Add the entries of the index above this to it."""
+        self._document.index(self._entries)
+        self._entries = []
 
     def _label(self) -> str:
         """Return the label above this, if any; further ones lead here too."""
@@ -365,6 +389,8 @@ class _Writer:
             return ""
         if kind in ("line", "line_block"):
             return self._inline(node) + "<br>"
+        if node.get("entries"):
+            self._document.index(node["entries"])
         inside = self._inline(node)
         return {"emphasis": f"<em>{inside}</em>", "strong": f"<strong>{inside}</strong>"}.get(kind, inside)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from mathamr.formulas.typed.asciimath import asciimath_to_latex
 from mathamr.posts.format import ASCIIDOC_SUFFIXES, Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
+from mathamr.posts.formats.indexentries import entry_of
 from mathamr.posts.inputs import stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import kind_named
@@ -22,7 +23,7 @@ _IDENTIFIED = re.compile(r"#([\w:.-]{1,200})|\bid=\"?([\w:.-]{1,200})")
 _FENCES = re.compile(r"(?:-{4,}|={4,}|\.{4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3}\w*|--|\|===)[ \t]*+")
 _ITEM = re.compile(r"[ \t]*+(?:\*{1,5}|\.{1,5}|-|\d++\.)[ \t]++(\S.*)")
 _TERM = re.compile(r"(\S.{0,200}?)::(?:[ \t]++(\S.*))?")
-_DROPPED = re.compile(r"(?:image|video|toc|ifdef|ifndef|endif|ifeval|indexterm2?)::?.*")
+_DROPPED = re.compile(r"(?:image|video|toc|ifdef|ifndef|endif|ifeval)::?.*")
 _INCLUDE = re.compile(r"include::(.*)\[.*\][ \t]*+")
 _INLINE = re.compile(
     r"""(?P<math>stem|latexmath|asciimath):\[(?P<formula>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,5000})\]
@@ -31,8 +32,9 @@ _INLINE = re.compile(
     |<<(?P<target>[^<>,\n]{1,300})(?:,(?P<words>[^<>]{1,500}))?>>
     |xref:(?P<xref>[^\[\]\s]{1,300})\[(?P<xwords>[^\[\]]{0,500})\]
     |(?:link:)?(?P<url>(?:https?://|(?<=link:))[^\[\]\s]{1,500})\[(?P<uwords>[^\[\]]{0,500})\]
-    |(?:footnote|image|icon|kbd|btn|indexterm2?):[^\[\]\s]{0,200}\[[^\[\]]{0,500}\]
-    |\(\(\([^()]{1,200}\)\)\)
+    |(?:footnote|image|icon|kbd|btn):[^\[\]\s]{0,200}\[[^\[\]]{0,500}\]
+    |indexterm:\[(?P<entry>[^\[\]]{0,500})\]|indexterm2:\[(?P<seen>[^\[\]]{0,500})\]
+    |\(\(\((?P<hidden>[^()]{1,200})\)\)\)|(?<!\()\(\((?P<shown>[^()\n]{1,200})\)\)(?!\))
     |(?<!\w)`(?P<code>\S(?:[^\n`]{0,300}\S)?)`(?!\w)
     |(?<!\w)\*(?P<bold>\S(?:[^\n*]{0,300}\S)?)\*(?!\w)
     |(?<!\w)_(?P<italic>\S(?:[^\n_]{0,300}\S)?)_(?!\w)""",
@@ -230,6 +232,11 @@ class _Asciidoc:
                 parts.append(math(self._latex(match["math"], match["formula"].replace("\\]", "]"))))
             elif match["old"]:
                 parts.append(code(match["old"]))
+            elif entry := match["entry"] or match["hidden"]:
+                self._document.index([entry_of(*(level.strip(' "') for level in entry.split(",")))])
+            elif shown := match["shown"] or match["seen"]:
+                self._document.index([entry_of(shown)])
+                parts.append(text(shown))
             elif match["anchor"]:
                 self._document.label(match["anchor"])
             elif target := match["target"] or match["xref"]:

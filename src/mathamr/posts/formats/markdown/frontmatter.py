@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import yaml
@@ -28,6 +28,7 @@ _QUOTED_LATEX = re.compile(r"^([\w-]+:[ \t]*)\"([^\"\n]*\$[^\"\n]*)\"[ \t\r]*$",
 _NAME = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _DEEP_KEY = re.compile(rf"(?<![\w-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{DEEPEST_KEY}}}")
 _SEPARATOR = re.compile(r"[,\s]+")
+_COMMA = re.compile(r"[,;]")
 _NOTHING = frozenset(["", "null", "~", "Null", "NULL"])
 
 
@@ -58,8 +59,10 @@ class FrontMatter(NamedTuple):
         else:
             return cls()
         lowered = {str(key).lower(): value for key, value in values.items()}
-        tags = next((lowered[name] for name in ("tags", "keywords", "categories") if lowered.get(name)), "")
-        names = _SEPARATOR.split(tags) if isinstance(tags, str) else _scalars(tags)
+        names = chain.from_iterable(
+            separator.split(tags) if isinstance(tags := lowered.get(key, ""), str) else _scalars(tags)
+            for key, separator in (("tags", _SEPARATOR), ("keywords", _COMMA), ("categories", _COMMA))
+        )
         aliases = [*_scalars(lowered.get("aliases", "")), *_scalars(lowered.get("alias", ""))]
         return cls(
             title=_line(lowered.get("title", "")),

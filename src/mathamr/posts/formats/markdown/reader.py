@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from mathamr.posts.format import MARKDOWN_SUFFIXES, Collection
+from mathamr.posts.formats.indexentries import distinct, hashtags
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import NotePart, outline
@@ -47,7 +48,7 @@ def note_posts(
             report,
             title=": ".join(part.headings),
             links=chain(own, notes.links(part.body, note, part.id, report)),
-            tags=front.tags,
+            tags=distinct((*front.tags, *hashtags(part.body))),
             date=front.date,
             aliases=front.aliases if id(part) in is_whole else (),
         )
