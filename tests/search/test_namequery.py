@@ -41,7 +41,7 @@ POSTS = [
         tags=("gaussian-integral",),
         keywords=("error function, complementary",),
     ),
-    named("other", "The gaussian integral of a student", "An integral that is gaussian was asked for."),
+    named("other", "What a student said of the gaussian integral in class", "It is an integral."),
     named(
         "mixed", "Dense graphs", "The function is dense in values and nowhere is it continuous. Dense, dense."
     ),

@@ -58,7 +58,7 @@ _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
 scores."""
 _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
-_LISTED = {"tag": 150.0, "indexed": 140.0}
+_LISTED = {"tag": 195.0, "indexed": 190.0}
 """Weights of the name as a tag, and as an entry of an index: above most titles that only contain it."""
 
 _EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
