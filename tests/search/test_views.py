@@ -134,7 +134,7 @@ def test_what_a_killed_writer_left_is_searched_until_it_is_completed(
     with Index.open(folder, device="cpu") as reader:
         assert versions(reader) == ["0", "0"]
         with reader.archive.reading():
-            assert reader.archive.settled_revision is None, "answers of this state must not be kept"
+            assert reader.archive.settled_state is None, "answers of this state must not be kept"
         writer.update_parts()
         assert versions(reader) == ["0", "0", "0"], "the same revision, complete now"
 

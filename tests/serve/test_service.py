@@ -27,7 +27,7 @@ PARTS = (
     "vectors",
     "payloads",
     "reading",
-    "settled_revision",
+    "settled_state",
 )
 """What of an archive reads its files."""
 SEARCH = {

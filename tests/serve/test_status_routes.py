@@ -69,7 +69,7 @@ def test_nothing_of_the_page_needs_what_its_policy_forbids(client: TestClient) -
 
 def test_ready_is_asked_of_the_index_and_not_of_the_process(own_index: Index, serving: Serving) -> None:
     client = serving(keys=Keys(WRITE_KEY, READ_KEY), over=own_index)
-    assert client.get("/v1/ready").json() == {"status": "ready", "posts": len(own_index)}
+    assert client.get("/v1/ready").json() == {"status": "ready", "posts": len(own_index), "behind": None}
     own_index.close()
     (own_index.archive.folder / "vectors").rename(own_index.archive.folder / "gone")
     assert client.get("/v1/health").status_code == 200

@@ -21,6 +21,7 @@ from typing import Any, Self
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.fileversion import file_identity
 
 MOST_UNPACKED = 512 << 20
 """Bytes to which a compressed cell may unpack unless the caller sets a lower limit."""
@@ -222,6 +223,8 @@ class Database(Closing):
 
     def __init__(self, path: Path, schema: str, format: int, *, create: bool, read_only: bool) -> None:
         self.path, self.read_only = path, read_only
+        self.identity = file_identity(path)
+        """Which file it is: another one may take its place while it is open."""
         self._local = threading.local()
         self._connections: list[SqliteConnection] = []
         self._guard = threading.Lock()

@@ -68,6 +68,11 @@ class ModelRecord:
     default_rankings: dict[str, str] = field(default_factory=dict)
     weights: dict[str, dict[QueryKind, float]] = field(default_factory=dict)
 
+    @property
+    def vectors_by(self) -> tuple[object, ...]:
+        """What the vectors depend on: equal values mean that a reader's model fits them."""
+        return self.system, self.fingerprint, self.text_backend, self.fields
+
 
 @dataclass(frozen=True, slots=True)
 class ParserRecord:
@@ -116,6 +121,20 @@ class Manifest:
     updated: str = ""
     made_by: str = f"mathamr {__version__}"
     format: int = FORMAT
+
+    def incompatibility(self, now: Manifest) -> str:
+        """Return what a reader that loaded this manifest cannot read since the index has another; empty if it can go on.
+
+        It can go on with other weights of the fusion, another place of the model, or other inputs.
+        """
+        if self.model.vectors_by != now.model.vectors_by:
+            other = "" if self.model.name == now.model.name else f" ({now.model.name}, not {self.model.name})"
+            return f"another model{other}"
+        if self.parser != now.parser:
+            return "another AMR parser"
+        if self.engine != now.engine:
+            return f"another engine ({now.engine.name})"
+        return ""
 
     def to_json(self) -> str:
         """Return the text of the file; it ends with a checksum of the rest."""

@@ -12,9 +12,11 @@ To change it, open it as an `IndexWriter`.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -24,6 +26,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.prioritylock import PriorityLock
 from mathamr.core.settings import TEXT
+from mathamr.core.storage.fileversion import FileIdentity, FileVersion, file_identity, file_version
 from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
@@ -33,9 +36,9 @@ from mathamr.index.engines.engine import Engine, check_engine, open_engine
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.manifest import Manifest
+from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
-from mathamr.index.snapshot import Snapshot, take_snapshot
+from mathamr.index.snapshot import ATTEMPTS, Snapshot, take_snapshot
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.models import load_system, model_folder
 from mathamr.systems.system import SYSTEMS, Need, System
@@ -52,6 +55,22 @@ DRAWING = WorkLimits(timeout=120.0, processor=10.0, memory=2 << 30)
 """What a graph may take that is made because somebody looks at it."""
 REFUSED = 256
 """The number of posts that are remembered because their graphs take more."""
+
+
+LOG = logging.getLogger("mathamr.index")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFiles:
+    """Which manifest and which catalogue lie in the folder of an index; a writer changes the one and keeps the other."""
+
+    manifest: FileVersion | None
+    catalogue: FileIdentity | None
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """Return those that lie there now."""
+        return cls(file_version(folder / MANIFEST), file_identity(folder / CATALOGUE))
 
 
 class NoVectorsError(MathAMRError):
@@ -95,6 +114,10 @@ class IndexStorage(Closing):
         self.encoding = PriorityLock()
         """Held while the system encodes something; only one thread at a time may use it, and queries go before posts."""
         self._snapshot: Snapshot | None = None
+        self._files: IndexFiles | None = None
+        """The files of the index when this reader last looked at the manifest."""
+        self._replaced: list[Catalogue] = []
+        self._behind = ""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -127,38 +150,75 @@ class IndexStorage(Closing):
             return known
         try:
             known = self._snapshot
-            if known is not None and (self._is_newest(known) or not self._is_same_index()):
-                return known
-            fresh = take_snapshot(self.folder, self._live, self._open_engine, self._open_lexical, known)
-            self._snapshot = fresh or known
-            assert self._snapshot is not None
-            return self._snapshot
+            if known is None or not self._is_newest(known):
+                known = self._snapshot = self._move_on(known)
+            return known
         finally:
             self._moving.release()
 
     def _is_newest(self, known: Snapshot) -> bool:
+        """Return True if there is nothing newer that this reader can read."""
+        if self.read_only and self._files != IndexFiles.of(self.folder):
+            return False
+        if self._behind:
+            return True
         return known.revision == self._live.revision and (known.complete or not self._live.settled)
 
-    @property
-    def settled_revision(self) -> int | None:
-        """The revision that this thread reads: equal revisions give equal answers; `None` while parts are missing."""
-        view = self._view
-        return view.revision if view is not None and view.complete else None
+    def _move_on(self, known: Snapshot | None) -> Snapshot:
+        """Return a snapshot of the newest state; the known one if there is none that this reader can read."""
+        for _ in range(ATTEMPTS):
+            files, before = IndexFiles.of(self.folder), known
+            if self.read_only and files != self._files:
+                reason = self._unreadable(is_loaded=known is not None or self._system is not None)
+                self._files = files
+                self._note_behind(reason)
+                if reason and known is not None:
+                    return known
+                if reason:
+                    raise MathAMRError(
+                        f"the index {self.folder} changed while it was open: {reason}; open it again"
+                    )
+                if files.catalogue != self._live.identity:
+                    self._replaced.append(self._live)  # other threads may be using it
+                    self._live, before = Catalogue(self.folder / CATALOGUE, read_only=True), None
+            fresh = take_snapshot(self.folder, self._live, self._open_engine, self._open_lexical, before)
+            # A manifest of another model may have been written while the parts were opened.
+            if fresh is None or not self.read_only or IndexFiles.of(self.folder) == files:
+                break
+        found = fresh or known
+        assert found is not None
+        return found
 
-    def _is_same_index(self) -> bool:
-        """Return True if the manifest still names the model, parser and engine that are loaded here."""
+    def _unreadable(self, *, is_loaded: bool) -> str:
+        """Take over the manifest as it is now; return why that is impossible, if it is."""
         try:
             now = Manifest.read(self.folder)
-        except MathAMRError:
-            return False
-        same = (now.model, now.parser, now.engine) == (
-            self.manifest.model,
-            self.manifest.parser,
-            self.manifest.engine,
-        )
-        if same:
-            self.manifest = now
-        return same
+        except MathAMRError as error:
+            LOG.warning("%s", error)
+            is_there = (self.folder / MANIFEST).exists()
+            return "its manifest cannot be read" if is_there else "it was moved or deleted"
+        if is_loaded and (other := self.manifest.incompatibility(now)):
+            return f"it was rebuilt with {other}"
+        self.manifest = now
+        return ""
+
+    def _note_behind(self, reason: str) -> None:
+        if reason and reason != self._behind:
+            LOG.warning("the index %s is answered from its earlier state: %s", self.folder, reason)
+        self._behind = reason
+
+    @property
+    def behind(self) -> str:
+        """Why answers come from an earlier state of the index, which has become one that this reader cannot read; else empty."""
+        return self._behind
+
+    @property
+    def settled_state(self) -> tuple[object, ...] | None:
+        """The state that this thread reads: equal states give equal answers; `None` while parts are missing."""
+        view = self._view
+        if view is None or not view.complete:
+            return None
+        return view.revision, self._files, self._behind
 
     def _open_engine(self, *, read_only: bool = True) -> Engine:
         return open_engine(self.folder / VECTORS, read_only=read_only)
@@ -359,7 +419,8 @@ class IndexStorage(Closing):
                 if each is not None:
                     each.close()
         finally:
-            self._live.close()
+            for catalogue in (self._live, *self._replaced):
+                catalogue.close()
 
 
 def check_finished(manifest: Manifest, folder: Path) -> None:

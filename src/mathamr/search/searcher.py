@@ -247,6 +247,8 @@ class Index(Closing):
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
+        if behind := self.archive.behind:
+            notes.append(f"these results are from an earlier state of the index: {behind}; open it again")
         if task == "answers":
             first = labelled_first(
                 self.archive.catalogue, context.query.text, ranked, options.where, options.depth

@@ -13,7 +13,7 @@ from logging.handlers import QueueHandler, QueueListener
 
 FIELDS = "mathamr_fields"
 """The attribute of a log record that holds its content as names with values."""
-_LOGGERS = ("mathamr.serve", "uvicorn.error")
+_LOGGERS = ("mathamr.serve", "mathamr.index", "uvicorn.error")
 MOST_WAITING = 10_000
 """Lines that wait for whoever reads the log; more are dropped and counted."""
 

@@ -409,6 +409,8 @@ class ReadyAnswer(BaseModel):
 
     status: Literal["ready"]
     posts: int
+    behind: str | None
+    """Why answers come from an earlier state of the index; restart the server then."""
 
 
 class ErrorShown(BaseModel):

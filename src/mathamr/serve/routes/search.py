@@ -133,13 +133,13 @@ def _checked_task(service: Service, options: SearchRequest) -> Task:
 
 
 def _answered(service: Service, options: SearchRequest, where: Filter) -> JsonAnswer:
-    """Return the answer to a query, from the cache if it was given for the same revision of the index."""
+    """Return the answer to a query, from the cache if it was given for the same state of the index."""
     started = time.perf_counter()
     task = _checked_task(service, options)
-    revision = service.archive.settled_revision
-    if revision is None:
+    state = service.archive.settled_state
+    if state is None:
         return _searched(service, options, task, where, started)
-    key = f"{revision} {options.model_dump_json()}"
+    key = f"{state} {options.model_dump_json()}"
     answer = service.answers.get(key)
     if answer is None:
         answer = _searched(service, options, task, where, started)

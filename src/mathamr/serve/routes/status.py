@@ -35,7 +35,7 @@ async def health() -> Any:
 async def ready(service: ServiceOf) -> Any:
     """Return whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
-    return {"status": "ready", "posts": posts}
+    return {"status": "ready", "posts": posts, "behind": service.archive.behind or None}
 
 
 def _ready(service: Service) -> int:
