@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,12 +15,16 @@ from starlette.testclient import TestClient
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.tuning import write_weights
 from mathamr.index.admin.backup import backup, restore
+from mathamr.index.catalogue.catalogue import CATALOGUE
+from mathamr.index.indexing.stages import IndexStages
+from mathamr.index.indexing.writer import IndexWriter
 from mathamr.search.searcher import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
 from tests.index.small import build, note, options
 from tests.models import sample_posts
+from tests.otheruser import Reader, allow_writing, open_folder
 
 WORD = "quagga"
 
@@ -132,3 +139,50 @@ def test_after_the_index_was_moved_a_reader_answers_from_the_state_before_and_sa
     assert "earlier state of the index: it was moved or deleted" in " ".join(hits.notes)
     moved.rename(folder)
     assert names(reader) == ["first", "second"]
+
+
+def test_after_a_write_of_another_user_a_reader_without_permission_to_write_answers_from_it(
+    model_folder: Path,
+) -> None:
+    with open_folder() as place:
+        folder = place / "index"
+        write(folder, model_folder, "first")
+        allow_writing(folder, allowed=False)
+        with closing(Reader(folder)) as other:
+            assert other.search(WORD) == ["first"]
+            assert not (folder / f"{CATALOGUE}-wal").exists(), "it could not see a writer"
+            allow_writing(folder, allowed=True)
+            with IndexWriter.open(folder, device="cpu") as writer:
+                writer.put([note("second", f"The {WORD} of $x^2$.")])
+                assert other.search(WORD) == ["first", "second"], "while the other user has it open"
+            assert other.search(WORD) == ["first", "second"], "after it was closed"
+            write(folder, model_folder, "first", "third")
+            assert other.search(WORD) == ["first", "second", "third"]
+
+
+def test_in_a_read_only_folder_a_reader_answers_from_what_is_written_whenever_it_is_not(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str] | str] = []
+    with open_folder() as place:
+        folder = place / "index"
+        write(folder, model_folder, "first")
+        allow_writing(folder, allowed=False)
+        with closing(Reader(folder)) as other:
+            assert other.search(WORD) == ["first"]
+            allow_writing(folder, allowed=True)
+            make = IndexStages.make_vectors
+
+            def made(self: IndexStages, *given: Any) -> None:
+                with closing(sqlite3.connect(folder / CATALOGUE)) as database:
+                    database.execute("PRAGMA wal_checkpoint(PASSIVE)")  # overwrites what the reader reads
+                seen.append(other.search(WORD))
+                make(self, *given)
+
+            monkeypatch.setattr(IndexStages, "make_vectors", made)
+            many = [f"n{number}" for number in range(70)]  # a reader waits for the end of smaller changes
+            write(folder, model_folder, "first", *many)
+            assert other.search(WORD) == sorted(["first", *many])
+    assert len(seen) == 1
+    assert isinstance(seen[0], list), seen[0]
+    assert "first" in seen[0]

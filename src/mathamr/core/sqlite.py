@@ -21,7 +21,7 @@ from typing import Any, Self
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.fileversion import file_identity
+from mathamr.core.storage.fileversion import FileVersion, file_identity, file_version
 
 MOST_UNPACKED = 512 << 20
 """Bytes to which a compressed cell may unpack unless the caller sets a lower limit."""
@@ -64,12 +64,14 @@ def _translated(connection: sqlite3.Connection) -> Iterator[None]:
     path, remedy = getattr(connection, "path", ""), getattr(connection, "remedy", "")
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if getattr(error, "sqlite_errorname", "").startswith(_DAMAGE):
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if getattr(connection, "was_overwritten", False):
+            raise MathAMRError(f"{path} was changed while it was read; try again") from error
+        if not isinstance(error, sqlite3.OperationalError) or getattr(
+            error, "sqlite_errorname", ""
+        ).startswith(_DAMAGE):
             raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
         raise MathAMRError(f"cannot use {path}: {_explained(error)}") from error
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
 
 
 def _explained(error: sqlite3.Error) -> str:
@@ -112,6 +114,18 @@ class SqliteConnection(sqlite3.Connection):
 
     path: Path
     remedy: str = ""
+    alone: FileVersion | None = None
+    """The version of the file if it was opened as one that nobody writes, since this process cannot see writers; else `None`."""
+
+    @property
+    def was_overtaken(self) -> bool:
+        """True if it was opened as a file that nobody writes, and somebody has begun to write it since."""
+        return self.alone is not None and (_log_of(self.path).exists() or self.was_overwritten)
+
+    @property
+    def was_overwritten(self) -> bool:
+        """True if it was opened as a file that nobody writes, and holds something else now: what was read is in doubt."""
+        return self.alone is not None and file_version(self.path) != self.alone
 
     def execute(self, sql: str, *values: Any) -> CheckedCursor:
         """Run a statement."""
@@ -137,9 +151,11 @@ def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> SqliteC
     place = (path.parent.resolve() / path.name).as_uri()
     if not read_only:
         return _opened(path, place, remedy)
-    # On a medium that cannot be written, SQLite cannot create the files that it shares with writers.
-    alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-    place += "?mode=ro" + ("&immutable=1" if alone else "")
+    place += "?mode=ro"
+    if (alone := _version_without_writers(path)) is not None:
+        connection = _opened(path, place + "&immutable=1", remedy)
+        connection.alone = alone
+        return connection
     try:
         return _opened(path, place, remedy)
     except MathAMRError as error:
@@ -147,6 +163,20 @@ def connect(path: Path, *, read_only: bool = False, remedy: str = "") -> SqliteC
             raise
         # On a full disk one of these files has no room either; a reader can use memory of its own instead.
         return _opened(path, place + "&readonly_shm=1", remedy)
+
+
+def _version_without_writers(path: Path) -> FileVersion | None:
+    """Return the version of a file that this process can read only as it is; `None` if it can be read beside writers.
+
+    In a folder that it may not write, SQLite cannot create the files that it shares with writers; the first writer creates them.
+    """
+    version = file_version(path)
+    return None if os.access(path.parent, os.W_OK) or _log_of(path).exists() else version
+
+
+def _log_of(path: Path) -> Path:
+    """Return where SQLite keeps what is not in the file yet, while the file is open for writing."""
+    return path.with_name(path.name + "-wal")
 
 
 def _opened(path: Path, place: str, remedy: str) -> SqliteConnection:
@@ -251,6 +281,12 @@ class Database(Closing):
     def _db(self) -> SqliteConnection:
         """This thread's connection."""
         found: SqliteConnection | None = getattr(self._local, "connection", None)
+        if found is not None and found.was_overtaken:
+            with self._guard:
+                if found in self._connections:
+                    self._connections.remove(found)
+            found.close()
+            found = None
         if found is None:
             found = self._local.connection = self._connected()
             with self._guard:

@@ -48,6 +48,16 @@ class CatalogueSnapshot(Catalogue):
         return self._pinned
 
     @property
+    def was_overtaken(self) -> bool:
+        """True if it cannot see writers, and there has been one since."""
+        return self._one is not None and self._one.was_overtaken
+
+    @property
+    def was_overwritten(self) -> bool:
+        """True if it cannot keep writers from changing what it reads, and one has: what was read is in doubt."""
+        return self._one is not None and self._one.was_overwritten
+
+    @property
     def _db(self) -> SqliteConnection:
         with self._turn:
             if self._one is None:

@@ -128,9 +128,11 @@ class IndexStorage(Closing):
         if self._view is not None:
             yield
             return
-        self._seen.view = self._newest()
+        self._seen.view = view = self._newest()
         try:
             yield
+            if view.catalogue.was_overwritten:
+                raise MathAMRError(f"the index {self.folder} was changed while it was read; try again")
         finally:
             self._seen.view = None
 
@@ -145,7 +147,7 @@ class IndexStorage(Closing):
         known = self._snapshot
         if known is not None and self._is_newest(known):
             return known
-        if not self._moving.acquire(blocking=waits or known is None):
+        if not self._moving.acquire(blocking=waits or known is None or known.catalogue.was_overwritten):
             assert known is not None
             return known
         try:
@@ -158,18 +160,26 @@ class IndexStorage(Closing):
 
     def _is_newest(self, known: Snapshot) -> bool:
         """Return True if there is nothing newer that this reader can read."""
-        if self.read_only and self._files != IndexFiles.of(self.folder):
+        if known.catalogue.was_overwritten or (self.read_only and self._files != IndexFiles.of(self.folder)):
             return False
         if self._behind:
             return True
+        if known.catalogue.was_overtaken:
+            return False
         return known.revision == self._live.revision and (known.complete or not self._live.settled)
 
     def _move_on(self, known: Snapshot | None) -> Snapshot:
         """Return a snapshot of the newest state; the known one if there is none that this reader can read."""
         for _ in range(ATTEMPTS):
+            if known is not None and known.catalogue.was_overwritten:
+                known = None
             files, before = IndexFiles.of(self.folder), known
-            if self.read_only and files != self._files:
+            if self.read_only and (files != self._files or self._behind):
                 reason = self._unreadable(is_loaded=known is not None or self._system is not None)
+                if not reason and files.catalogue != self._live.identity:
+                    replaced, before = self._live, None
+                    self._live = Catalogue(self.folder / CATALOGUE, read_only=True)
+                    self._replaced.append(replaced)  # other threads may be using it
                 self._files = files
                 self._note_behind(reason)
                 if reason and known is not None:
@@ -178,9 +188,6 @@ class IndexStorage(Closing):
                     raise MathAMRError(
                         f"the index {self.folder} changed while it was open: {reason}; open it again"
                     )
-                if files.catalogue != self._live.identity:
-                    self._replaced.append(self._live)  # other threads may be using it
-                    self._live, before = Catalogue(self.folder / CATALOGUE, read_only=True), None
             fresh = take_snapshot(self.folder, self._live, self._open_engine, self._open_lexical, before)
             # A manifest of another model may have been written while the parts were opened.
             if fresh is None or not self.read_only or IndexFiles.of(self.folder) == files:
