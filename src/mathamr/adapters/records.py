@@ -49,6 +49,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
         "tags": list(hit.tags),
         "parent": hit.parent,
         "date": hit.date,
+        "as_of": hit.as_of,
         "source": hit.source,
         "line": hit.place.line if hit.place else None,
     }

@@ -73,6 +73,8 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
         facts.append(f"{hit.votes} votes")
     if hit.date:
         facts.append(hit.date[:10])
+    if hit.caution:
+        facts.append(hit.caution)
     evidence = ", ".join(f"{name} {score:.3f}" for name, score in hit.evidence.items())
     line = Text(" · ".join(facts), style="dim")
     if verbose and len(hit.evidence) > 1:

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
     from mathamr.index.indexing.builder import BuildSummary
     from mathamr.index.indexing.buildpool import ClusterOptions
-
-
-_HELD_BACK = "{:,} entries are no longer in their input, but stay: the input was not read completely"
+    from mathamr.index.indexing.intake import IntakeCounts
 
 
 def command(
@@ -239,8 +237,8 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
         causes = ", ".join(f"{count:,} × {cause}" for cause, count in left_out.most_common(3))
         more = ", …" if len(left_out) > 3 else ""
         print(visible(f"left out: {causes}{more}; -v tells more"), file=sys.stderr)
-    if summary.intake.held_back:
-        print(_HELD_BACK.format(summary.intake.held_back), file=sys.stderr)
+    if (intake := summary.intake).held_back:
+        print(visible(_held_back(intake)), file=sys.stderr)
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
@@ -293,7 +291,18 @@ def _show(summary: BuildSummary) -> None:
     for cause, count in summary.log.fallbacks.most_common():
         notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
-        notes.print(_HELD_BACK.format(intake.held_back), highlight=False)
+        notes.print(_held_back(intake), highlight=False, markup=False)
+
+
+def _held_back(intake: IntakeCounts) -> str:
+    """Return the sentence on the entries whose files can no longer be read whole."""
+    entries = _counted(intake.held_back, "entry stays", "entries stay")
+    files = _counted(len(intake.held_files), "file that", "files that")
+    example = f" ({intake.held_files[0]})" if intake.held_files else ""
+    return (
+        f"{entries} as before, from {files} can no longer be read whole{example}; repair the file, or delete it to delete"
+        " its entries"
+    )
 
 
 def _counted(count: int, one: str, many: str) -> str:

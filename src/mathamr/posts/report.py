@@ -9,6 +9,12 @@ from typing import Any
 
 from mathamr.core.terminal import visible
 
+INCOMPLETE = frozenset({
+    "archive too dense", "archive too large", "damaged XML", "damaged archive", "damaged notebook", "damaged page",
+    "damaged row", "document not read", "file too large", "nested too deeply", "PDF not read", "reader failed",
+    "row too large", "too slow", "truncated XML", "unreadable", "unreadable input", "XML with entities",
+})  # fmt: skip
+"""Causes for which something was skipped that may hold posts: what a file had before may still be in it."""
 _COUNTS = ("skipped", "repaired", "missing", "ignored", "excluded", "companions")
 
 
@@ -54,6 +60,8 @@ class Report:
         self.excluded: Counter[str] = Counter()
         self.companions: Counter[str] = Counter()
         self.examples: dict[str, list[Problem]] = {}
+        self.incomplete: set[str] = set()
+        """The files, and the folders, that could not be read whole."""
         self.bytes_read = 0
         self.bytes_total: int | None = None
         self.on_bytes: Callable[[], None] | None = None
@@ -65,6 +73,8 @@ class Report:
     def skip(self, cause: str, message: str) -> None:
         """Count something (a row, a file) that was left out; `cause` is one of a few short names, `message` describes this case."""
         self._count_cause(self.skipped, cause, message)
+        if cause in INCOMPLETE:
+            self.incomplete.add(self.file)
 
     def repair(self, cause: str, message: str) -> None:
         """Count something that was wrong and was repaired; nothing is missing."""
@@ -130,7 +140,9 @@ class Report:
 
     def to_row(self) -> dict[str, Any]:
         """Return what was reported, for storing it or sending it to another process; empty if there was nothing."""
-        counts = {name: dict(getattr(self, name)) for name in _COUNTS if getattr(self, name)}
+        counts: dict[str, Any] = {name: dict(getattr(self, name)) for name in _COUNTS if getattr(self, name)}
+        if self.incomplete:
+            counts["incomplete"] = sorted(self.incomplete)
         if self.examples:
             counts["examples"] = {
                 cause: [[each.file, each.row, each.message] for each in found]
@@ -149,6 +161,7 @@ class Report:
         """
         for name in _COUNTS:
             getattr(self, name).update(row.get(name, {}))
+        self.incomplete.update(row.get("incomplete", ()))
         for cause, found in row.get("examples", {}).items():
             examples = self.examples.setdefault(cause, [])
             examples += [Problem(cause, *each) for each in found[: self.EXAMPLES_PER_CAUSE - len(examples)]]
@@ -158,6 +171,7 @@ class Report:
         for name in _COUNTS:
             getattr(self, name).clear()
         self.examples = {}
+        self.incomplete = set()
 
     def _count_cause(self, counts: Counter[str], cause: str, message: str) -> None:
         cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"

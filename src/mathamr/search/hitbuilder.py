@@ -67,6 +67,7 @@ class HitBuilder:
         catalogue, wanted = self._archive.catalogue, self._wanted
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
+        kept = catalogue.kept_since(list(previews))
         parents = read_parents(catalogue, previews.values())
         questions = {each: head.post for each, head in parents.items()}
         similar = self._similarities(previews) if near else {}
@@ -109,6 +110,7 @@ class HitBuilder:
                     post.place,
                     each.share,
                     self._matches[each.id],
+                    as_of=kept.get(post.id),
                     macros=post.macros if above is preview.head else above.post.macros + post.macros,
                 )
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mathamr.core.frames import data_frame
@@ -51,6 +52,16 @@ def absence(words: Sequence[str]) -> str:
     quoted = [f"“{word}”" for word in words]
     listed = " or ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else quoted[0]
     return f"The collection does not mention {listed}."
+
+
+def caution_of(day: str) -> str:
+    """Say that a hit shows an older version, as its file was on a day (as 2026-03-03).
+
+    >>> caution_of("2026-03-03")
+    'as of 3 March 2026; the file can no longer be read'
+    """
+    when = date.fromisoformat(day)
+    return f"as of {when.day} {when:%B %Y}; the file can no longer be read"
 
 
 def reason_of(evidence: Mapping[str, float]) -> str:
@@ -133,6 +144,13 @@ class Hit:
     """Of a grouped search: further hits in the same document, or for the same question."""
     macros: tuple[str, ...] = ()
     """The definitions of LaTeX with which the formulas of the title and the snippet are read."""
+    as_of: str | None = None
+    """The day (as 2026-03-03) of the version that is shown, if its file can no longer be read whole."""
+
+    @property
+    def caution(self) -> str:
+        """What to know before relying on the hit; empty if its file is as it was read."""
+        return caution_of(self.as_of) if self.as_of else ""
 
     @property
     def reason(self) -> str:
@@ -173,6 +191,7 @@ class Hit:
             "parent": self.parent,
             "date": self.date,
             "votes": self.votes,
+            "as_of": self.as_of,
             "source": self.source,
             "place": self.place.to_dict() if self.place else None,
             "formula": self.formula.to_json() if self.formula else None,

@@ -117,6 +117,9 @@ class HitShown(BaseModel):
     parent: str | None
     date: str | None
     votes: int | None
+    as_of: str | None = Field(
+        description="the day of the version that is shown, if its file can no longer be read whole; else null"
+    )
     source: str
     place: PlaceShown | None
     open: str | None

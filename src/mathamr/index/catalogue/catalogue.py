@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
@@ -13,6 +13,7 @@ from pathlib import Path
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_text, unpacked_with_content
+from mathamr.index.catalogue.keptposts import KEPT_SCHEMA, KeptPosts
 from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, StoredMacros
 from mathamr.index.catalogue.postrow import PostRow, row_of, storable
 from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
@@ -68,11 +69,11 @@ CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 CREATE TABLE IF NOT EXISTS representatives (visual TEXT PRIMARY KEY, post INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS representatives_post ON representatives (post);
 """
-SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA
+SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA + KEPT_SCHEMA
 """All tables and indexes of the file, and no others. Nothing is written into the columns `sketch` any more."""
 
 
-class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
+class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, KeptPosts):
     """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -280,6 +281,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
             else:
                 self._replace(number, row, source)
             numbers.append(number)
+        self._db.executemany("DELETE FROM kept WHERE post = ?", ((number,) for number in known.values()))
         self._unmark_answers(list(new))
         self._put_parts(list(new.values()))
         self.put_passages(
@@ -341,6 +343,11 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles):
         kinds = ", ".join(f"'{kind}'" for kind in sorted(ANSWERING))
         sql = f"UPDATE posts SET vectors = 0 WHERE deleted = 0 AND vectors = 1 AND kind IN ({kinds}) AND parent = ?"
         self._db.executemany(sql, ((post_id,) for post_id in ids))
+
+    def keep_posts(self, source: str, numbers: Collection[int], day: str) -> None:
+        """Record which posts of an input are kept although their files can no longer be read, as of this day where it is new."""
+        if self.keep(source, numbers, day):
+            self._count_changes()
 
     def _count_changes(self, count: int = 1) -> None:
         self._db.execute(

@@ -270,6 +270,7 @@ class Journal(Database):
         self._db.execute(f"DELETE FROM macros WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM encoded WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM passages WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM kept WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
         self._db.execute(
             "DELETE FROM formulas WHERE gone = 1 AND post IN"

@@ -4,18 +4,19 @@ Files that did not change are not opened. What is new is written a few seconds' 
 then the marks that say so, and last that their files were read; whatever a kill leaves out is done again.
 
 A post belongs to the input that contained it first; a post of another input with the same id gets that input's name as a
-prefix. Only posts of the inputs that are read can be deleted, and only if the input was read to its end: a damaged input
-deletes nothing.
+prefix. Only posts of the inputs that are read can be deleted. What is gone from the listing is deleted; a file that is there
+but can no longer be read whole keeps the posts it had, marked as such (`KeptPosts`), and holds back no other file's.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
@@ -25,6 +26,7 @@ from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
 from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.heldback import UnreadFiles
 from mathamr.index.indexing.reading import (
     MOST_CONSULTED,
     ReadFile,
@@ -38,7 +40,7 @@ from mathamr.index.indexing.reading import (
     size_of,
 )
 from mathamr.index.indexing.stages import WordWriter
-from mathamr.index.manifest import InputRecord
+from mathamr.index.manifest import InputRecord, Manifest
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.identifiers import SeenIds, give_id
 from mathamr.posts.inputs import INDEX_FILES, STDIN
@@ -54,17 +56,18 @@ SECONDS = 2.0
 """Seconds between two writes."""
 RACY = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before it was read may have been written again since, at the same time."""
+Written = Literal["new", "changed"]
 ALL = "*"
 """Stands for all files of a collection among those on which a unit depends."""
-INCOMPLETE = (
+RETRIED = (
     "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed", "too slow",
 )  # fmt: skip
-"""Causes in a reader's report which mean that some posts may not have been read."""
+"""Causes in a reader's report that may be gone the next time although the file is the same."""
 
 
 @dataclass(slots=True)
 class IntakeCounts:
-    """Counts of the posts of the inputs; `held_back` counts posts missing from an input that could not be read to its end."""
+    """Counts of the posts of the inputs; `held_back` counts those that stay as they were because their file cannot be read whole."""
 
     new: int = 0
     changed: int = 0
@@ -74,6 +77,8 @@ class IntakeCounts:
     others: int = 0
     """Posts whose id belongs to another input."""
     reports: dict[str, Report] = field(default_factory=dict)
+    held_files: list[str] = field(default_factory=list)
+    """The files of the posts that are held back."""
 
 
 def input_record(
@@ -107,16 +112,17 @@ def take_in(
 
     `words` writes the words of posts as they are stored; without it they are left for later.
     """
+    written: dict[str, Written] = {}
     try:
         own = IntakeCounts()
-        _Intake(catalogue, path, record, own, report, pool, progress, words).run()
+        _Intake(catalogue, path, record, own, report, pool, progress, words, written).run()
     except _ReadAllError:
         with catalogue.transaction():
             catalogue.forget_units(record.path)
-        own, report_again = IntakeCounts(), Report()
-        _Intake(catalogue, path, record, own, report_again, pool, progress, words).run()
-        report = report_again
+        own, report = IntakeCounts(), Report()
+        _Intake(catalogue, path, record, own, report, pool, progress, words, written).run()
     counts.reports[record.path] = report
+    counts.held_files += own.held_files
     for name in ("new", "changed", "unchanged", "deleted", "held_back", "others"):
         setattr(counts, name, getattr(counts, name) + getattr(own, name))
 
@@ -134,7 +140,10 @@ class _Intake:
         pool: BuildPool,
         progress: Progress | None,
         words: WordWriter | None,
+        written: dict[str, Written],
     ) -> None:
+        self._written = written
+        """What posts that were stored, by an earlier pass too, are to the index."""
         self._catalogue, self._source, self._record = catalogue, record.path, record
         self._counts, self._report, self._pool, self._words = counts, report, pool, words
         self._progress = progress
@@ -156,6 +165,8 @@ class _Intake:
         """Units whose posts are all stored or waiting, with the stamps of files and the ids of posts."""
         self._stamps: dict[tuple[str, str], tuple[str, bytes] | None] = {}
         """The stamps and hashes of files that were opened, by path and stamp at that time."""
+        self._held = set[int]()
+        """Posts that stay as they were because their file cannot be read whole."""
         self._due = time.monotonic() + SECONDS
         self._naming = UniqueIds(
             catalogue,
@@ -167,10 +178,18 @@ class _Intake:
     def run(self) -> None:
         """Read the input and bring the catalogue up to date with it."""
         known = _KnownFiles(self._catalogue, self._record)
+        unread = self._unread = UnreadFiles(self._path, known.units)
         report = self._report
+
+        def format_of(file: Path) -> str | None:
+            unread.listed.add(str(file))
+            return known.format_of(file)
+
         parts = find_collections(
-            self._path, report, self._record.format, self._beside, self._record.exclude, known.format_of
+            self._path, report, self._record.format, self._beside, self._record.exclude, format_of
         )
+        for _, collection in parts:
+            unread.recognise(collection.files)
         if self._progress is not None:
             shown = self._progress
             report.on_bytes = lambda: shown.advance(0)
@@ -180,7 +199,8 @@ class _Intake:
             for unit in self._part(format, collection, known, living):
                 units[unit] = None
         self._write()
-        if gone := [name for name in known.units if name not in units]:
+        unread.note_all(report.incomplete)
+        if gone := [name for name in known.units if name not in units and not unread.is_held(name)]:
             with self._catalogue.transaction():
                 self._catalogue.forget_units(self._source, gone)
         self._delete_rest()
@@ -192,7 +212,8 @@ class _Intake:
         context = known.context(format, collection, self._path)
         if self._path == STDIN:
             self._read(
-                read_whole("", ReadingContext(format, collection), collection, self._pool, self._report), None
+                read_whole("", ReadingContext(format, collection), collection, self._pool, self._report),
+                list(map(str, collection.files)),
             )
             return
         if not reads_by_file(format, collection):
@@ -202,7 +223,12 @@ class _Intake:
                 found = read_whole(
                     name, ReadingContext(format, collection), collection, self._pool, self._report
                 )
-                self._read(found, lambda unit: known.unit(unit, format, context, None), known)
+                self._read(
+                    found,
+                    list(map(str, collection.files)),
+                    lambda unit: known.unit(unit, format, context, None),
+                    known,
+                )
             return
         learned = self._learned(format, collection, known)
         told = context_of([context, [each for each in learned if each]])
@@ -221,6 +247,7 @@ class _Intake:
                 self._report.count_bytes(size_of(Path(found.name)))
             self._read(
                 found,
+                [found.name],
                 lambda unit: known.unit(unit, format, contexts[unit.name], by_name[unit.name]),
                 known,
             )
@@ -253,6 +280,7 @@ class _Intake:
         for number in unit.posts:
             self._see(number, 2)
         self._counts.unchanged += len(unit.posts)
+        self._unread.note(map(str, collection.files) if name.startswith(ALL) else [name], unit.report)
         self._report.add(unit.report)
         if not name.startswith(ALL):
             self._report.count_bytes(size_of(Path(name)))
@@ -260,10 +288,25 @@ class _Intake:
             self._progress.advance(len(unit.posts))
         return True
 
-    def _read(self, found: ReadFile, unit_of: Any, known: _KnownFiles | None = None) -> None:
-        """Take the posts of a file or collection; it is remembered unless what became of them depends on other inputs."""
+    def _read(
+        self,
+        found: ReadFile,
+        files: Sequence[str],
+        unit_of: Callable[[ReadFile], ReadUnit] | None = None,
+        known: _KnownFiles | None = None,
+    ) -> None:
+        """Take the posts of a file or collection; it is remembered unless what became of them depends on other inputs.
+
+        If a file was whole and is so no more, its posts stay as they were where that is known before they are taken; of larger
+        ones only those stay that are missing.
+        """
         ids: list[str] = []
         depends = False
+        before = known.units.get(found.name) if known is not None else None
+        held = frozenset[int]()
+        if before is not None and isinstance(found.posts, list):
+            is_broken = self._unread.note([found.name], found.report)
+            held = frozenset(before.posts if is_broken and self._unread.was_whole(found.name) else ())
         for batch in batches(found.posts, TAKEN):
             posts: list[AnalysedPost] = []
             for post in batch:
@@ -279,19 +322,29 @@ class _Intake:
                     self._report.skip("duplicate id", f"a second post with the id {named.row.id!r}")
                     depends = True
             ids += [post.row.id for post in posts]
-            depends = not self._take(posts) or depends
+            depends = not self._take(posts, held) or depends
             if self._progress is not None:
                 self._progress.advance(len(batch))
             if len(self._waiting) >= BATCH or time.monotonic() >= self._due:
                 self._write()
         self._report.add(found.report)
+        is_broken = self._unread.note(files, found.report)
         if (
-            known is not None
+            unit_of is not None
             and not depends
-            and not any(cause in found.report.get("skipped", {}) for cause in INCOMPLETE)
+            and not (is_broken and self._is_read_again(found, before, ids))
         ):
             unit = unit_of(found)
             self._units.append((unit, {path: found.opened[path] for path in unit.files if path != ALL}, ids))
+
+    def _is_read_again(self, found: ReadFile, before: ReadUnit | None, ids: Sequence[str]) -> bool:
+        """Return True if what was read of a broken file or collection must not replace what is remembered of it."""
+        if any(cause in found.report.get("skipped", {}) for cause in RETRIED):
+            return True
+        if before is None:
+            return False
+        there = {number for number, _, _ in self._catalogue.known_among(ids).values()}
+        return not there.issuperset(before.posts) or not self._held.isdisjoint(before.posts)
 
     def _named(self, post: AnalysedPost) -> AnalysedPost:
         """Return the post with its id and its references as in the index; analysed again if another input uses them."""
@@ -305,14 +358,17 @@ class _Intake:
         """Return True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
         return owner not in ("", self._source) and owner not in self._left
 
-    def _take(self, posts: Sequence[AnalysedPost]) -> bool:
-        """Sort out which posts must be written; return False if one of them was left to another input."""
+    def _take(self, posts: Sequence[AnalysedPost], held: Container[int] = ()) -> bool:
+        """Sort out which posts must be written; return False if one of them was left to another input.
+
+        The numbers of `held` are of posts that stay as they are.
+        """
         known = self._catalogue.known_among([post.row.id for post in posts])
         all_own = True
         for post in posts:
             row, found = post.row, known.get(post.row.id)
             if found is None:
-                self._counts.new += 1
+                self._count("new")
                 self._waiting.append((post, True))
             elif found[2] != self._source and found[2] not in self._left:
                 self._counts.others += 1
@@ -324,12 +380,18 @@ class _Intake:
             elif self._was_seen(found[0]) == 2:
                 raise _ReadAllError  # a file that was not read again has a post of the same id
             elif found[1] == row.digest and found[2] == self._source:
-                self._counts.unchanged += 1
+                self._count(self._written.get(row.id, "unchanged"))
+                self._see(found[0])
+            elif found[0] in held:
+                self._held.add(found[0])
                 self._see(found[0])
             else:
-                self._counts.changed += 1
+                self._count(self._written.get(row.id, "changed"))
                 self._waiting.append((post, False))
         return all_own
+
+    def _count(self, what: Literal["new", "changed", "unchanged"]) -> None:
+        setattr(self._counts, what, getattr(self._counts, what) + 1)
 
     def _write(self) -> None:
         """Store what waits: posts, words, and last which files were read."""
@@ -343,6 +405,9 @@ class _Intake:
                 numbers = catalogue.put_rows([post.row for post in posts], self._source)
             for number in numbers:
                 self._see(number)
+            if self._unread.knows_files:  # else no pass has to be repeated
+                for post, is_new in waiting:
+                    self._written.setdefault(post.row.id, "new" if is_new else "changed")
             if self._words is not None:
                 new = {post.row.id for post, is_new in waiting if is_new}
                 self._words.write(list(zip(numbers, posts, strict=True)), new, represented)
@@ -370,18 +435,38 @@ class _Intake:
             )
 
     def _delete_rest(self) -> None:
-        """Delete the known posts of the input that were not seen."""
-        gone = [
-            post_id
-            for number, post_id in self._catalogue.of_input(self._source)
-            if not self._was_seen(number)
-        ]
-        if any(self._report.skipped[cause] for cause in INCOMPLETE):
-            self._counts.held_back += len(gone)
-            return
-        for ids in batches(gone, 200):
+        """Delete the known posts of the input that were not seen, but those of files that were not read whole."""
+        gone = [each for each in self._catalogue.of_input(self._source) if not self._was_seen(each[0])]
+        owners = self._unread.owners()
+        self._unread.held |= {owners[number] for number in self._held if number in owners}
+        for few in batches(gone, 200):
+            ids = [post_id for number, post_id in few if not self._stays(number, owners)]
+            if not self._unread.are_all_whole:
+                posts = self._catalogue.with_inputs(ids)
+                staying = {
+                    post_id for post_id in ids if post_id in posts and self._unread.holds(posts[post_id][0])
+                }
+                ids = [post_id for post_id in ids if post_id not in staying]
+                self._held |= {number for number, post_id in few if post_id in staying}
             with self._catalogue.transaction():
                 self._counts.deleted += sum(self._catalogue.delete(post_id) for post_id in ids)
+        self._counts.held_back += len(self._held)
+        self._counts.held_files += sorted(self._unread.held)
+        with self._catalogue.transaction():
+            self._catalogue.keep_posts(self._source, self._held, self._day())
+
+    def _stays(self, number: int, owners: Mapping[int, str]) -> bool:
+        """Return True if a post that was not seen came from a file that was not read whole, and note that it stays."""
+        if number not in owners:
+            return False
+        self._held.add(number)
+        self._unread.held.add(owners[number])
+        return True
+
+    def _day(self) -> str:
+        """Return the day of the last build, by which every file was read that could be."""
+        before = self._catalogue.meta("manifest")
+        return Manifest.from_json(before).updated[:10] if before else date.today().isoformat()
 
     def _see(self, number: int, how: int = 1) -> None:
         self._seen.extend(bytes(max(0, number + 1 - len(self._seen))))

@@ -197,6 +197,7 @@ export class Results {
         hit.reason && !hit.formula ? `${MATCHES[hit.match]}: ${hit.reason}` : MATCHES[hit.match],
       ),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
+      hit.as_of ? element("span", { class: "caution" }, `as of ${day(hit.as_of)}; the file can no longer be read`) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
       placeOf(hit),
     ];
