@@ -54,7 +54,7 @@ class Known:
 class Listed:
     """Terms that find the formulas in their order."""
 
-    def search(self, terms: object, k: int) -> list[Scored]:
+    def search(self, terms: object, k: int, where: None = None) -> list[Scored]:
         return [Scored(each, 1.0 / place) for place, each in enumerate(FORMULAS, 1)][:k]
 
     def score(self, terms: object, ids: Sequence[str], weighting: None) -> list[Scored]:

@@ -176,9 +176,10 @@ def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
         ids(Aligned())
 
 
-def test_a_filter_asks_for_more_until_there_are_enough() -> None:
-    from mathamr.index.engines.entry import Filter
-
+@pytest.mark.parametrize(("share", "expected"), [(1 / 50, [500]), (1.0, [10, 40, 160, 640])])
+def test_a_filtered_search_asks_for_as_many_as_probably_pass_and_for_more_until_there_are_enough(
+    share: float, expected: list[int]
+) -> None:
     every = [Scored(str(number), -float(number)) for number in range(1000)]
     asked: list[int] = []
 
@@ -186,12 +187,10 @@ def test_a_filter_asks_for_more_until_there_are_enough() -> None:
         asked.append(k)
         return every[:k]
 
-    where = Filter(kinds=("answer",))
-    found = filtered(
-        search, SearchOptions(5, where), lambda few: {each for each in few if int(each) % 50 == 0}
-    )
+    found = filtered(search, 5, share, lambda few: {each for each in few if int(each) % 50 == 0})
     assert [hit.id for hit in found] == ["0", "50", "100", "150", "200"]
-    assert asked == [10, 40, 160, 640]
+    assert asked == expected
+    assert filtered(search, 5, 0.0, set) == []
 
 
 def test_a_fusion_weighs_its_parts_by_what_is_asked_with() -> None:

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import Engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.postfilters import PostFilters
 
 
 class CatalogueSnapshot(Catalogue):
@@ -121,7 +122,11 @@ class Snapshot:
     complete: bool = True
     """False if some parts were not up to date, because a writer was killed or has much to do."""
 
+    filters: PostFilters = field(init=False)
+    """What passes a filter at this revision."""
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "filters", PostFilters(self.catalogue, self.engine, self.lexical))
         for part in (self.catalogue, self.lexical, self.engine):
             finalize(self, part.close)
 

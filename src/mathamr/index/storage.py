@@ -38,6 +38,7 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
+from mathamr.index.postfilters import PostFilters
 from mathamr.index.snapshot import ATTEMPTS, Snapshot, take_snapshot
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.models import load_system, model_folder
@@ -342,6 +343,11 @@ class IndexStorage(Closing):
             if self._lexical is None:
                 self._lexical = self._open_lexical(read_only=self.read_only)
             return self._lexical
+
+    @property
+    def filters(self) -> PostFilters:
+        """What passes a filter, at the revision that this thread reads; ask inside `reading`."""
+        return (self._view or self._newest()).filters
 
     def graphs(self) -> GraphStore:
         """Return the graph store; the calling thread closes it."""

@@ -63,9 +63,8 @@ class ConditionCheck:
         """Return all posts that pass, a filter too, if there are so few candidates that all can be read; else `None`."""
         if self.candidates is None or len(self.candidates) > MOST_READ:
             return None
-        passed = sorted(self.passing(sorted(self.candidates)))
-        payloads = self._archive.payloads("posts", passed) if where else {}
-        return [each for each in passed if not where or where.passes(payloads[each])]
+        among = self.candidates & self._archive.filters.posts(where) if where else self.candidates
+        return sorted(self.passing(sorted(among)))
 
     def passing(self, ids: Sequence[str]) -> set[str]:
         """Return those of some posts that fulfil the conditions."""

@@ -15,6 +15,7 @@ from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import READING
+from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
@@ -29,9 +30,6 @@ from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, Neare
 
 PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
-
-
-_OCCURRENCE_BATCH = 32
 _SPARE = 20
 """Visual classes beyond the depth, in case some have lost their last occurrence."""
 _FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
@@ -113,8 +111,9 @@ class FormulaRanker(Ranker):
         lexicon: Callable[[], LexicalPart],
         visuals: VisualFormulas,
         payloads: Payloads | None = None,
+        filters: PostFilters | None = None,
     ) -> None:
-        super().__init__(context, engine, lexicon, payloads)
+        super().__init__(context, engine, lexicon, payloads, filters)
         self._visuals, self._bounds = visuals, context.budget.bounds
         self._places: dict[str, str] = {}
         """The best known occurrence of each visual class."""
@@ -140,9 +139,10 @@ class FormulaRanker(Ranker):
                     )[:k]
 
         if field.field.of == "visual":
-            return filtered(
-                lambda k: search(k, None), options, lambda visuals: self._passing(visuals, options)
-            )
+            if not options.where:
+                return search(options.depth, None)
+            places = self._filters.formulas(options.where)
+            return filtered(lambda k: search(k, None), options.depth, places.share, places.occurring)
         return self._gathered(field, search, options)
 
     def _gathered(
@@ -172,25 +172,19 @@ class FormulaRanker(Ranker):
         return [Scored(visual, hit.score) for visual, hit in best.items()][: options.depth]
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
-        return filtered(
-            lambda k: lexicon.search(self.context.terms, k),
-            options,
-            lambda visuals: self._passing(visuals, options),
-        )
-
-    def _passing(self, visuals: Sequence[str], options: SearchOptions) -> set[str]:
-        first = {visual: self._first_place(visual, options.where) for visual in visuals}
-        known = {visual: place for visual, place in first.items() if place is not None}
-        for visual, place in known.items():
-            self._places.setdefault(visual, place)
-        return set(known)
+        among = self._filters.formulas(options.where).mask if options.where else None
+        return lexicon.search(self.context.terms, options.depth, among)
 
     def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
         field = self.engine[name]
         vectors = self.context.rows(self.engine[query_field].field).vectors
         if field.field.of == "visual":
             return field.score(vectors, ids)
-        visual_of = {formula: visual for visual in ids for formula in self._visuals.with_visual(visual)}
+        visual_of = (
+            self._filters.formulas(self._where).every(ids)
+            if self._where
+            else {formula: visual for visual in ids for formula in self._visuals.with_visual(visual)}
+        )
         best: dict[str, Scored] = {}
         for hit in field.score(vectors, list(visual_of)):
             best.setdefault(visual_of[hit.id], hit)
@@ -248,19 +242,6 @@ class FormulaRanker(Ranker):
                 known |= self._visuals.trees(rest, READING, self._reading.affords)
         return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
-    def _first_place(self, visual: str, where: Filter | None) -> str | None:
-        """Return the first formula of a visual class that passes the filter."""
-        ids = self._visuals.with_visual(visual)
-        if not where:
-            return ids[0] if ids else None
-        for start in range(0, len(ids), _OCCURRENCE_BATCH):
-            few = ids[start : start + _OCCURRENCE_BATCH]
-            payloads = self._payloads("formulas", few)
-            for each in few:
-                if each in payloads and where.passes(payloads[each]):
-                    return each
-        return None
-
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         """Rank exact matches first, then alpha-equivalent formulas, then the rest by score.
 
@@ -311,11 +292,11 @@ class FormulaRanker(Ranker):
         places, same = self._places, self.context.visual
         hits = found.hits[: options.depth + _SPARE]
         shares = found.shares_of(hits)
-        if not options.where:
-            places |= self._visuals.first_with([each.id for each in hits if each.id not in places])
+        first = self._filters.formulas(options.where).first if options.where else self._visuals.first_with
+        places |= first([each.id for each in hits if each.id not in places])
         finished: list[RankedResult] = []
         for each in hits:
-            place = places.get(each.id) or self._first_place(each.id, options.where)
+            place = places.get(each.id)
             if place is not None:
                 evidence = found.of(each.id)
                 if len(finished) < MOST_GRADED:

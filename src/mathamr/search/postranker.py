@@ -10,9 +10,10 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from mathamr.index.engines.engine import Engine, FieldReader
-from mathamr.index.engines.entry import Payload
+from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.lexical.lexicalindex import DECLARATIONS, LexicalPart
 from mathamr.index.lexical.terms import Terms, words
+from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
@@ -22,7 +23,7 @@ from mathamr.search.hubness import standard
 from mathamr.search.namequery import CANDIDATES, NamedPosts, NameQuery, deviation, is_module_note
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, followed, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
 from mathamr.search.wordsfirst import WordsFirst
 from mathamr.systems.ranking import (
@@ -91,10 +92,11 @@ class PostRanker(Ranker):
         payloads: Payloads | None = None,
         collection: PostLookup | None = None,
         *,
+        filters: PostFilters | None = None,
         formula_ranker: Callable[[Formula], FormulaRanker] | None = None,
         has_declarations: bool = False,
     ) -> None:
-        super().__init__(context, engine, lexicon, payloads)
+        super().__init__(context, engine, lexicon, payloads, filters)
         self._collection, self._has_declarations = collection, has_declarations
         self._formula_ranker = formula_ranker
         self._best_formulas: dict[str, list[tuple[FormulaRanker, str, float]]] = {}
@@ -124,19 +126,8 @@ class PostRanker(Ranker):
         return any(_words_of("\n".join(each.sentence_texts)) == wanted for each in previews)
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
-        terms = self._terms()
-        return filtered(
-            lambda k: lexicon.search(terms, k, weighting=self._weighting),
-            options,
-            lambda ids: self._passing(ids, options),
-        )
-
-    def _passing(self, ids: Sequence[str], options: SearchOptions) -> set[str]:
-        """Return the posts that the filter of a search admits."""
-        if not options.where:
-            return set(ids)
-        payloads = self._payloads("posts", ids)
-        return {each for each, payload in payloads.items() if options.where.passes(payload)}
+        among = self._filters.post_rows(options.where) if options.where else None
+        return lexicon.search(self._terms(), options.depth, among, self._weighting)
 
     def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
         """Return posts by their best formulas, over all formulas of the query that count, each by its size."""
@@ -144,14 +135,11 @@ class PostRanker(Ranker):
         for formula, share in self._weighed_formulas(ranking.formulas):
             assert self._formula_ranker is not None
             ranker = self._formula_ranker(formula)
-            found = ranker.find(ranking.ranking, SearchOptions(ranking.pool)).hits
+            found = ranker.find(ranking.ranking, SearchOptions(ranking.pool, options.where)).hits
             with self.context.timer("search"):
-                for post, (visual, score) in self._best_of(found).items():
+                for post, (visual, score) in self._best_of(found, options.where).items():
                     totals[post] = totals.get(post, 0.0) + share * score
                     self._best_formulas.setdefault(post, []).append((ranker, visual, share))
-        if options.where:
-            admitted = self._passing(list(totals), options)
-            totals = {post: score for post, score in totals.items() if post in admitted}
         return ScoredColumns(list(totals), np.array([*totals.values()], np.float64)).best(options.depth)
 
     def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
@@ -168,10 +156,11 @@ class PostRanker(Ranker):
         total = math.fsum(math.log1p(size) for size, _ in chosen)
         return [(formula, math.log1p(size) / total) for size, formula in chosen]
 
-    def _best_of(self, visuals: Sequence[Scored]) -> dict[str, Scored]:
-        """Return the best of some visual classes, best first, for every post that has one of them."""
-        assert self._collection is not None
-        holders = self._collection.posts_with([hit.id for hit in visuals], MOST_POSTS)
+    def _best_of(self, visuals: Sequence[Scored], where: Filter | None) -> dict[str, Scored]:
+        """Return the best of some visual classes, best first, for every post that has one of them and passes the filter."""
+        places = self._filters.formulas(where) if where else self._collection
+        assert places is not None
+        holders = places.posts_with([hit.id for hit in visuals], MOST_POSTS)
         best: dict[str, Scored] = {}
         for hit in visuals:
             for post in holders.get(hit.id, ()):

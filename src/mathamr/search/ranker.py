@@ -5,6 +5,7 @@ The meaning of a ranking is defined here once for every task; `PostRanker` and `
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.scoring import Weighting
+from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
@@ -46,7 +48,6 @@ from mathamr.systems.ranking import (
     Unhub,
 )
 
-_FILTER_BATCH = 100
 _CANDIDATE_MARGIN = 24
 """Candidates beyond the depth that are scored exactly after an approximate first stage; results moved by at most 4 places by it."""
 _BEHIND = 0.99
@@ -99,10 +100,14 @@ class Ranker(ABC):
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
+        filters: PostFilters | None = None,
     ) -> None:
         self.context, self._engine, self._lexicon = context, engine, lexicon
         self._payloads = payloads or self.engine.payloads
-        """Reads what filters test; an index knows it even for entries without vectors in its engine."""
+        """Reads kinds and tags; an index knows them even for entries without vectors in its engine."""
+        self._known_filters = filters
+        self._where: Filter | None = None
+        """The filter of what was found last, which holds for the scores of its parts too."""
         self._weighting: Weighting | None = None
         """How terms are weighted, if not as the lexical index weights them."""
 
@@ -112,6 +117,13 @@ class Ranker(ABC):
         if self._engine is None:
             raise MathAMRError("this ranking needs vectors, and the index has none yet")
         return self._engine
+
+    @property
+    def _filters(self) -> PostFilters:
+        """What passes a filter."""
+        if self._known_filters is None:
+            raise MathAMRError("this ranking has no index whose entries could be filtered")
+        return self._known_filters
 
     @property
     def notes(self) -> list[str]:
@@ -195,6 +207,7 @@ class Ranker(ABC):
     def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
         """Find results by a ranking, best first, as the entries that the leaves score."""
         self._check_suited(ranking)
+        self._where = options.where
         match ranking:
             case Rerank():
                 return self._reranked(ranking, options)
@@ -390,25 +403,23 @@ def followed(first: Sequence[Scored], rest: Sequence[Scored]) -> ScoredColumns:
 
 def filtered(
     search: Callable[[int], Sequence[Scored]],
-    options: SearchOptions,
+    depth: int,
+    share: float,
     passing: Callable[[Sequence[str]], set[str]],
 ) -> Sequence[Scored]:
-    """Return the best results of a search that pass the filter; the search grows until enough pass or none are left."""
-    if not options.where:
-        return search(options.depth)
-    passed: list[Scored] = []
-    wanted, done = 2 * options.depth, 0
+    """Return the best results of a search over entries that it cannot filter; `share` is the share of them that pass.
+
+    The search asks for as many as probably contain enough, and grows until enough pass or none are left.
+    """
+    if not share:
+        return []
+    wanted = math.ceil(2 * depth / share)
     while True:
         found = search(wanted)
-        while done < len(found):
-            few = found[done : done + _FILTER_BATCH]
-            allowed = passing([hit.id for hit in few])
-            passed += [hit for hit in few if hit.id in allowed]
-            if len(passed) >= options.depth:
-                return passed[: options.depth]
-            done += len(few)
-        if len(found) < wanted:
-            return passed
+        allowed = passing([hit.id for hit in found])
+        passed = [hit for hit in found if hit.id in allowed]
+        if len(passed) >= depth or len(found) < wanted:
+            return passed[:depth]
         wanted *= 4
 
 

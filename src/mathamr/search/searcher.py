@@ -403,8 +403,14 @@ class Index(Closing):
         engine = archive.engine
 
         def formula_ranker(context: QueryContext) -> FormulaRanker:
-            visuals = CatalogueVisuals(archive.catalogue)
-            return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
+            return FormulaRanker(
+                context,
+                engine,
+                lambda: archive.lexical.formulas,
+                CatalogueVisuals(archive.catalogue),
+                archive.payloads,
+                archive.filters,
+            )
 
         if task == "formulas":
             return formula_ranker(context)
@@ -414,6 +420,7 @@ class Index(Closing):
             lambda: archive.lexical.posts,
             archive.payloads,
             archive.catalogue,
+            filters=archive.filters,
             formula_ranker=lambda formula: formula_ranker(context.of_formula(formula)),
             has_declarations=self.has_declarations,
         )

@@ -135,6 +135,17 @@ def test_kinds_count_and_list_all_their_entries_and_know_payloads(filled: Engine
 
 
 @each_filled
+@pytest.mark.parametrize("where", [each for each in FILTERS.values() if each], ids=str)
+def test_the_ids_that_pass_a_filter_are_those_whose_payloads_pass(filled: Engine, where: Filter) -> None:
+    for of, entries in ENTRIES.items():
+        passing = sorted(entry.id for entry in entries if where.passes(entry.payload))
+        assert sorted(filled.passing(of, where)) == passing
+        assert sorted(Engine.passing(filled, of, where)) == passing, (
+            "as an engine of another package finds them"
+        )
+
+
+@each_filled
 def test_an_unknown_field_lists_the_known_ones(filled: Engine) -> None:
     assert filled.fields == FIELDS
     with pytest.raises(UnknownNameError, match="unknown field 'colour'; known: document, parts"):

@@ -52,6 +52,22 @@ def test_a_filter_bounds_dates_from_below_with_and_from_above_without_the_bound(
     assert Filter(before="2020-06-02").passes(payload)
 
 
+def test_the_dates_of_a_filter_are_read_once_for_all_payloads() -> None:
+    class Counted(str):
+        read = 0
+
+        def strip(self, chars: str | None = None) -> str:
+            Counted.read += 1
+            return super().strip(chars)
+
+    where = Filter(after=Counted("1873-05-17"), kinds=("note",))
+    assert sum(where.passes(Payload("note", date=f"{1800 + number}")) for number in range(100)) == 26
+    assert Counted.read == 1
+    dates = [Counted("1900") for _ in range(100)]
+    assert all(Filter(kinds=("note",)).passes(Payload("note", date=date)) for date in dates)
+    assert Counted.read == 1, "a filter without bounds reads no date"
+
+
 def test_an_empty_filter_is_false_and_passes_everything() -> None:
     assert not Filter()
     assert Filter(minimum_score=0)

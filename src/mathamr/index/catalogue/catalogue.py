@@ -95,6 +95,15 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
             yield post_id
 
+    def numbers_of(self, ids: Sequence[str]) -> list[int]:
+        """Return the numbers of those of some posts that exist."""
+        sql = "SELECT number FROM posts WHERE deleted = 0 AND id IN "
+        return [number for (number,) in self._chosen(sql, ids)]
+
+    def ids_of(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the ids of posts by number."""
+        return dict(self._chosen("SELECT number, id FROM posts WHERE deleted = 0 AND number IN ", numbers))
+
     def post(self, post_id: str) -> Post:
         """Return the post with that id."""
         found = self.posts([post_id]).get(post_id)

@@ -118,6 +118,14 @@ class Occurrences(Database):
             if post in names:
                 yield visual, names[post]
 
+    def every_place(self) -> Iterator[tuple[int, str, int]]:
+        """Yield number, visual class and number of the post of every formula, in the order of the index."""
+        return self._each("SELECT number, number, visual, post FROM formulas WHERE gone = 0")
+
+    def formula_ids(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return the ids of formulas by number."""
+        return dict(self._chosen("SELECT number, id FROM formulas WHERE gone = 0 AND number IN ", numbers))
+
     def position_of(self, post_id: str, visual: str) -> int | None:
         """Return the position of the first formula of a visual class in a post; None if it has none."""
         rows = self._rows(f"SELECT min(position) {_LIVING} AND visual = ? AND p.id = ?", (visual, post_id))

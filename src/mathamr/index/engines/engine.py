@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
@@ -59,6 +60,8 @@ class ClientLibrary:
 FORMAT = 3
 HEAD = "engine.json"
 MOST_FIELDS = 64
+_PAYLOADS = 4096
+"""Payloads that are read at a time."""
 
 
 class FieldReader(Protocol):
@@ -180,6 +183,14 @@ class Engine(ABC):
     def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """Return the payloads of entries; unknown ids are left out."""
         return dict(self.stores[of].payloads(ids)) if of in self.stores else {}
+
+    def passing(self, of: FieldTarget, where: Filter) -> Iterator[str]:
+        """Yield the ids of the entries of a kind that pass a filter, in no particular order.
+
+        Engines that can select by payloads do so; this reads all of them.
+        """
+        for batch in batches(self.ids(of), _PAYLOADS):
+            yield from (each for each, payload in self.payloads(of, batch).items() if where.passes(payload))
 
     @abstractmethod
     def flush(self) -> None:

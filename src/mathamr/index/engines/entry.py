@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import numpy as np
 
@@ -77,15 +78,12 @@ class Filter:
     @property
     def times(self) -> tuple[float | None, float | None]:
         """The bounds on the date in seconds since 1970."""
-        return (
-            seconds(self.after) if self.after else None,
-            seconds(self.before) if self.before else None,
-        )
+        return _bounds(self.after, self.before)
 
     def passes(self, payload: Payload) -> bool:
         """Return True if an entry with that payload passes; this defines the behaviour of every engine."""
         after, before = self.times
-        time = payload.time
+        time = None if after is None and before is None else payload.time
         return (
             (not self.kinds or payload.kind in self.kinds)
             and set(self.tags) <= set(payload.tags)
@@ -97,6 +95,11 @@ class Filter:
                 or (payload.score is not None and payload.score >= self.minimum_score)
             )
         )
+
+
+@lru_cache(maxsize=64)
+def _bounds(after: str | None, before: str | None) -> tuple[float | None, float | None]:
+    return seconds(after) if after else None, seconds(before) if before else None
 
 
 def seconds(date: str) -> float:

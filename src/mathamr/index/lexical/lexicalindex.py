@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray, IntArray
+from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact
@@ -25,7 +25,7 @@ from mathamr.index.lexical.bags import Bag, bag_of, term_number, unpack_trees
 from mathamr.index.lexical.scoring import Scorer, Weighting
 from mathamr.index.lexical.segments import Change, Segments, create, segment_list
 from mathamr.index.lexical.terms import Terms
-from mathamr.index.scored import Scored, ScoredRows, check_k, rounded
+from mathamr.index.scored import EntryNames, Scored, ScoredRows, check_k, rounded
 
 BATCH = 5_000
 """Number of entries of an update that are held in memory; a larger update writes several segments."""
@@ -72,21 +72,30 @@ class LexicalPart:
         state = self._state
         return iter(state.names.some(np.flatnonzero(state.mask(None))))
 
+    @property
+    def names(self) -> EntryNames:
+        """The ids of the entries by row, deleted ones among them."""
+        return self._state.names
+
+    def mask(self, ids: Collection[str]) -> BoolArray:
+        """Return a mask of these entries, for `search`; it holds as long as nothing is written."""
+        return self._state.mask(ids)
+
     def search(
         self,
         terms: Terms,
         k: int,
-        where: Collection[str] | None = None,
+        where: BoolArray | None = None,
         weighting: Weighting | None = None,
     ) -> Sequence[Scored]:
         """Return the k best entries that share a term with the query, best first, ties by id.
 
         A score is divided by the highest possible score of the query's terms, so that scores of different queries are
-        comparable. `where` restricts the search to these ids.
+        comparable. `where` restricts the search to the entries of a `mask`.
         """
         check_k(k)
         scorer = self._scorer
-        among = scorer.alive if where is None else scorer.state.mask(where)
+        among = scorer.alive if where is None else scorer.alive & where
         rows, scores = scorer.find_best(terms, weighting or self.weighting, k, among)
         self._found = found = ScoredRows(scorer.state.names, rows, rounded(scores))
         return found.best(k)

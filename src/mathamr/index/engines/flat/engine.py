@@ -155,6 +155,12 @@ class FlatEntries:
             ids = segment.ids.all()
             yield from ids if alive is None else (ids[number] for number in np.nonzero(alive)[0])
 
+    def passing(self, where: Filter) -> Iterator[str]:
+        """Yield the ids of the entries that pass a filter."""
+        for segment, alive in self.view().parts():
+            mask = segment.mask(where)
+            yield from segment.ids.some(np.flatnonzero(mask if alive is None else mask & alive))
+
     def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, IntArray]]:
         """Yield the segments and places of entries; an id is alive in one segment only."""
         wanted = list(dict.fromkeys(ids))
@@ -188,7 +194,7 @@ class FlatField:
             rows = segment.fields[self.field.name]
             passing = alive
             if where:
-                mask = segment.payloads.mask(where)
+                mask = segment.mask(where)
                 passing = mask if alive is None else mask & alive
             yield segment, rows, None if passing is None else passing[rows.entries]
 
@@ -350,6 +356,10 @@ class FlatEngine(Engine):
     def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:  # noqa: ARG003
         """Return the engine in a folder; a new one has no list of segments yet."""
         return cls(folder, read_only=read_only)
+
+    def passing(self, of: FieldTarget, where: Filter) -> Iterator[str]:
+        """Yield the ids of the entries that pass a filter, by the columns of their payloads."""
+        return iter(self.stores[of].passing(where) if of in self.stores else ())
 
     def _stored(self) -> Iterator[StoredSegment]:
         for entries in self.stores.values():

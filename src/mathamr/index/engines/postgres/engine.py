@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, EngineHead, by_kind, check_number, read_options
+from mathamr.index.engines.entry import Filter
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.connections import LIBRARY, PostgresConnections
 from mathamr.index.engines.postgres.table import PostgresTable
+from mathamr.systems.field import FieldTarget
 
 if TYPE_CHECKING:
     from mathamr.index.engines.postgres.connections import Connection
@@ -159,6 +161,10 @@ class PostgresEngine(Engine):
             raise MathAMRError(
                 f"the schema {schema} has other fields than {self.folder}; build the index again"
             )
+
+    def passing(self, of: FieldTarget, where: Filter) -> Iterator[str]:
+        """Yield the ids of the entries that pass a filter, which the server selects."""
+        return iter(self.stores[of].ids(where=where) if of in self.stores else ())
 
     def flush(self) -> None:
         """Commit all writes, which become visible to everybody at once."""

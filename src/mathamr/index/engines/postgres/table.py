@@ -260,15 +260,16 @@ class PostgresTable:
         query_sql = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
         return int(self._rows("count", query_sql, [])[0][0])
 
-    def ids(self, field: Field | None = None) -> Iterator[str]:
-        """Yield the ids of all entries, or of those that have a field."""
+    def ids(self, field: Field | None = None, where: Filter | None = None) -> Iterator[str]:
+        """Yield the ids of all entries, or of those that have a field or pass a filter."""
         from psycopg import sql
 
+        conditions, values = conditions_of(where)
         query_sql = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
-            self.name, having(field), sql.SQL(str(2 * BATCH))
+            self.name, sql.SQL(" AND ").join([having(field), *conditions]), sql.SQL(str(2 * BATCH))
         )
         last = b""
-        while rows := self._rows("list", query_sql, [last]):
+        while rows := self._rows("list", query_sql, [last, *values]):
             yield from (row[1] for row in rows)
             last = bytes(rows[-1][0])
 

@@ -169,8 +169,8 @@ class QdrantCollection:
         with self._reporting("count"):
             return int(self._request(self._client.count, count_filter=self._having(field), exact=True).count)
 
-    def ids(self, field: Field | None = None) -> Iterator[str]:
-        """Yield the ids of all entries, or of those that have a field."""
+    def ids(self, field: Field | None = None, where: Filter | None = None) -> Iterator[str]:
+        """Yield the ids of all entries, or of those that have a field or pass a filter."""
         offset = None
         while True:
             with self._reporting("list"):
@@ -178,7 +178,9 @@ class QdrantCollection:
                     self._client.scroll,
                     limit=PAGE,
                     offset=offset,
-                    scroll_filter=self._having(field),
+                    scroll_filter=self._models.Filter(must=self._conditions(where))
+                    if where
+                    else self._having(field),
                     with_payload=["id"],
                     with_vectors=False,
                 )
@@ -389,6 +391,10 @@ class ServerEngine(Engine):
         )
         engine._client = client
         return engine
+
+    def passing(self, of: FieldTarget, where: Filter) -> Iterator[str]:
+        """Yield the ids of the entries that pass a filter, which the server selects."""
+        return iter(self.stores[of].ids(where=where) if of in self.stores else ())
 
     def flush(self) -> None:
         """Do nothing: the server has acknowledged every write."""
