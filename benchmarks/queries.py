@@ -4,6 +4,8 @@ Searches the index that `MATHAMR_INDEX` names, by the working tree and, over the
 in `MATHAMR_BENCH_REVISION`, in processes of one thread that take turns. The queries are drawn from the index, always the same: titles as words,
 text as questions, formulas, formulas beside two words; the names are a list. Every query is asked once, so that no result is cached.
 `MATHAMR_BENCH_KINDS` chooses from the kinds, `MATHAMR_BENCH_ROUNDS` says how often both take turns (3).
+
+Before, and without `MATHAMR_INDEX` only: what filters cost, over generated entries (`benchmarks/_filtered.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 
+from benchmarks._filtered import compare_filters
 from benchmarks._revision import REVISION, ROOT, old_sources
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -58,8 +61,10 @@ _FIRST = ["-m", "mathamr", "search"]
 
 def run() -> None:
     place = os.environ.get("MATHAMR_INDEX")
+    compare_filters()
     if not place:
-        raise MathAMRError("name an index in MATHAMR_INDEX, best one of arqmath-mini")
+        print("  beside another revision: name an index in MATHAMR_INDEX, best one of arqmath-mini")
+        return
     drawn = draw_queries(Path(place))
     kinds = os.environ.get("MATHAMR_BENCH_KINDS", " ".join(drawn)).split()
     with old_sources() as old:
