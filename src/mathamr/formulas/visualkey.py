@@ -17,7 +17,7 @@ from hashlib import blake2b
 from mathamr.formulas.label import node_type, value
 from mathamr.formulas.tree import Slt
 
-_MATRIX = re.compile(r"M!(.*?)([0-9]+)x([0-9]+)", re.DOTALL)
+_MATRIX = re.compile(r"M!((?:.*[^0-9])?)([0-9]+)x([0-9]+)", re.DOTALL)
 _FENCES = re.compile(r"(&[a-z]+;|.)(&[a-z]+;|.)", re.DOTALL)
 _FENCE_SYMBOLS = frozenset(
     ["(", ")", "{", "}", "|", "‖", "∥", "&lsqb;", "&rsqb;", "⟨", "⟩", "⌊", "⌋", "⌈", "⌉"]

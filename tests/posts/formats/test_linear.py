@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.core.errors import MathAMRError
 from mathamr.index.indexing.analysis import analyse_all
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -52,10 +51,7 @@ def test_a_text_is_read_in_time_linear_in_its_size(tmp_path: Path, case: str) ->
 
     def read(size: int) -> None:
         (tmp_path / name).write_text(text(size), encoding="utf-8")
-        try:
-            list(analyse_all(read_posts(tmp_path, Report())))
-        except MathAMRError as error:
-            assert "no posts" in str(error)
+        list(analyse_all(read_posts(tmp_path, Report())))
 
     read(100)  # what is imported by the first reading is not measured
     assert slope(read, 40_000) < MOST

@@ -242,7 +242,7 @@ for _name, _letter in UPRIGHT_GREEK.items():
 for _name, _expansion in PHYSICS.items():
     COMMANDS.setdefault(_name, _expansion)
 
-_LENGTH_OF_ZERO = re.compile(r"0*\.?0*\s*[a-z]{2}|0")
+_LENGTH_OF_ZERO = re.compile(r"0*+(?:\.0*+)?\s*+[a-z]{2}|0")
 
 
 def is_zero(length: str) -> bool:

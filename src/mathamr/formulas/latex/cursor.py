@@ -10,10 +10,10 @@ MAX_DEPTH = 60
 """The maximum nesting of arguments; a formula nested deeper is refused."""
 
 
-DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp|px)?")
+DIMENSION = re.compile(r"\s*+([+-]?[0-9]*+[.,]?[0-9]*+)\s*+(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp|px)?")
 """A length: number and unit."""
 _LENGTH = re.compile(
-    DIMENSION.pattern.removesuffix("?") + r"|\s*[+-]?[0-9.]*\\(jot|[a-z]*(skip|width|height|sep|depth))"
+    DIMENSION.pattern.removesuffix("?") + r"|\s*+[+-]?[0-9.]*+\\(jot|[a-z]*(skip|width|height|sep|depth))"
 )
 _STRETCH = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+")
 _LONGEST_LENGTH = 24

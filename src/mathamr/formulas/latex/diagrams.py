@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+_GROUP = r"\{(?:[^{}]|\{[^{}]*+\})*+\}"
 """An argument in braces, in which others may stand."""
 _DIAGRAM = re.compile(
     rf"""
-    \\begin\s*\{{tikzcd\}}\s*(?:\[[^\[\]]*\])? (?P<tikz>(?:(?!\\begin\s*\{{tikzcd).)*?) \\end\s*\{{tikzcd\}}
-    | \\begin\s*\{{CD\}} (?P<cd>(?:(?!\\begin\s*\{{CD).)*?) \\end\s*\{{CD\}}
-    | \\xymatrix\s*
-        (?:@[!A-Z0-9=<>.+\-a-z]*(?:\{{[^{{}}]*\}})?\s*)*          # options: @C=3pc, @!R{{…}}
-        \{{(?P<xy>(?:[^{{}}]|\{{(?:[^{{}}]|{_GROUP})*\}})*)\}}
+    \\begin\s*+\{{tikzcd\}}\s*+(?:\[[^\[\]]*\])? (?P<tikz>(?:(?!\\(?:begin|end)\s*+\{{tikzcd).)*+) \\end\s*+\{{tikzcd\}}
+    | \\begin\s*+\{{CD\}} (?P<cd>(?:(?!\\(?:begin|end)\s*+\{{CD).)*+) \\end\s*+\{{CD\}}
+    | \\xymatrix\s*+
+        (?:@[!A-Z0-9=<>.+\-a-z]*+(?:\{{[^{{}}]*\}})?\s*+)*+       # options: @C=3pc, @!R{{…}}
+        \{{(?P<xy>(?:[^{{}}]|\{{(?:[^{{}}]|{_GROUP})*+\}})*+)\}}
     """,
     re.S | re.X,
 )
@@ -25,16 +25,18 @@ _TIKZ_ARROW = re.compile(
     r"""
     \\(?:arrow|ar|(?P<short>[udlr]{1,4})ar)\b\s*                  # \arrow, \ar, \drar
     (?:
-        \[(?P<options>(?:[^\[\]{}"]|"[^"]*"|\{[^{}]*\})*)\]       # [r, "f", hook]
-        | \{(?P<way>[udlr]+)\}\s*(?:\[[^\]]*\])?\s*               # {r}[swap]{f}, as in older versions
-          \{(?P<label>(?:[^{}]|\{[^{}]*\})*)\}
+        \[(?P<options>(?:[^\[\]{}"]|"[^"]*+"|\{[^{}]*+\})*+)\]   # [r, "f", hook]
+        | \{(?P<way>[udlr]+)\}\s*+(?:\[[^\[\]]*\]\s*+)?           # {r}[swap]{f}, as in older versions
+          \{(?P<label>(?:[^{}]|\{[^{}]*+\})*+)\}
     )?
     """,
     re.X,
 )
-_XY_LABEL = rf"[\^_|]\s*-?\s*(?:{_GROUP}|\\[A-Za-z]+|\S)"
-_XY_ARROW = re.compile(rf"\\ar\s*(?P<style>(?:@[^\[]*?)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:{_XY_LABEL})*)")
-_LABEL = re.compile(r"[\^_|]\s*-?\s*(\{(?:[^{}]|\{[^{}]*\})*\}|\\[A-Za-z]+|\S)")
+_XY_LABEL = rf"[\^_|]\s*+(?:-\s*+)?(?:{_GROUP}|\\[A-Za-z]+|\S)"
+_XY_ARROW = re.compile(
+    rf"\\ar\s*+(?P<style>(?:@(?:(?!\\ar)[^\[])*+)?)\[(?P<way>[udlr]*)\]\s*(?P<labels>(?:{_XY_LABEL})*)"
+)
+_LABEL = re.compile(r"[\^_|]\s*+(?:-\s*+)?(\{(?:[^{}]|\{[^{}]*+\})*+\}|\\[A-Za-z]+|\S)")
 _CD_LABEL = rf"((?:{_GROUP}|(?!\1)[^{{}}])*)"
 _CD_ARROW = re.compile(rf"@(?:([<>VA]){_CD_LABEL}\1{_CD_LABEL}\1|([=|.]))")
 _CD_SIGNS = {
@@ -106,7 +108,7 @@ def _cd_array(content: str) -> str:
 def _array(content: str, *, is_tikz: bool) -> str:
     cells: list[list[str]] = []
     arrows: list[DiagramArrow] = []
-    for row, line in enumerate(re.split(r"\\\\(?:\[[^\]]*\])?", content.strip())):
+    for row, line in enumerate(re.split(r"\\\\(?:\[[^\[\]]*\])?", content.strip())):
         cells.append([])
         for column, cell in enumerate(re.split(r"(?<!\\)&", line)):
             found = _tikz_arrows(cell) if is_tikz else _xy_arrows(cell)

@@ -48,8 +48,6 @@ _KINDS: tuple[tuple[Mapping[str, str], Kind], ...] = (
     (names.CONNECTIVES, "text"),
 )  # fmt: skip
 """What words mean by the kind of their item."""
-_SEPARATOR = re.compile(r",\s*(?![^(]*\)|[^\[]*\]|[^{]*\})")
-"""A comma that is not inside of brackets."""
 _RELATION_ROLES = frozenset(["RELOP", "ARROW", "METARELOP"])
 _OPERATION_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "COMPOSEOP", "MODIFIEROP"])
 _BIG_ROLES = frozenset(["SUMOP", "INTOP", "LIMITOP", "BIGOP"])
@@ -539,12 +537,27 @@ def _matrix(opening: str, items: list[TypedItem]) -> str | None:
         return None
     if not all(row[0] == opening and row[-1] == _CLOSING[opening] for row in rows):
         return None
-    cells = [_SEPARATOR.split(row[1:-1]) for row in rows]
+    cells = [_cells(row[1:-1]) for row in rows]
     if len({len(row) for row in cells}) > 1:
         return None
     name = "bmatrix" if opening == "[" else "pmatrix"
     inside = r" \\ ".join(map(" & ".join, cells))
     return rf"\begin{{{name}}}{inside}\end{{{name}}}"
+
+
+def _cells(row: str) -> list[str]:
+    """Return the parts of a row between the commas that are not inside of brackets.
+
+    >>> _cells("a, f(b, c)")
+    ['a', 'f(b, c)']
+    """
+    cells, depth, begun = [], 0, 0
+    for place, sign in enumerate(row):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and not depth:
+            cells.append(row[begun:place])
+            begun = place + 1
+    return [cell.strip() for cell in (*cells, row[begun:])]
 
 
 def _filled(pattern: str, first: str, second: str) -> str:

@@ -29,7 +29,7 @@ _FORMULA = re.compile(
     | (?<![A-Za-z'])[A-HJ-Z]'[A-Za-z](?![A-Za-z'])       # X'y
     | \b(?:sum|prod|int|lim|log|max|min|sup|inf)_[\w({{-]
     | [<>=!:~]=|=>|->|=<|\S=\S|^=\S|\S=$               # relations
-    | \|[^|]+\||<[^<>]+,[^<>]+>                        # |x|, <x,y>
+    | \|[^|]+\||<(?=[^<>]+,[^<>])[^<>]++>                        # |x|, <x,y>
     | (?<![A-Za-z])(?:[a-zA-Z]|sqrt|cbrt|abs|gcd|lcm|det|dim|ker|log|ln|exp|sin|cos|tan|sec|cot|binom|rank|tr|im|Hom|Aut|Gal|Spec|Var|Cov|var|cov|Beta|GL|SL|SO|SU|floor|ceil|max|min)'*\((?![a-z]{{3,}}\))
     | (?<![\w.])\d+[xyzknmpqrtab]\b(?!\.)              # 2x
     | (?<![A-Za-z'\d-])(?:\d*[a-z]|\))-(?:\d+|\d*[a-z]|\()(?![A-Za-z\d-])
@@ -58,7 +58,7 @@ _AMBIGUOUS = frozenset(
 _CONNECTIVES = frozenset(
     ["in", "mod", "(mod", "to", "cross", "times", "choose", "from", "of", "as", "subset"]
 )
-_EDGE = re.compile(r"^[\"“'‘]+|[\"”’,;:.?!]+$")
+_EDGE = re.compile(r"^[\"“'‘]+|(?<![\"”’,;:.?!])[\"”’,;:.?!]++$")
 _HYPHENATED = re.compile(r"(?<=-)([A-Za-zÀ-ÿ]{3,})|^([^\W\d_]{3,})(?=-)")
 _GREEK_COMPOUND = re.compile(rf"{_GREEK}(?:-{_GREEK})+")
 _AFTER_FORMULAS = listing.names(

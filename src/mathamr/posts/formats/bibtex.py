@@ -78,7 +78,7 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
         body=body,
         title=title or key,
         markup="latex",
-        tags=tuple(dict.fromkeys(tag for tag in re.split(r"\s*[,;]\s*", fields.get("keywords", "")) if tag))[
+        tags=tuple(dict.fromkeys(filter(None, map(str.strip, re.split("[,;]", fields.get("keywords", ""))))))[
             :50
         ],
         date=year[0] if year else None,
@@ -94,7 +94,7 @@ def _authors(fields: Mapping[str, str]) -> str:
     >>> _authors({"author": "Zippel, Richard and {Bourbaki Group} and others"})
     'Richard Zippel and Bourbaki Group and others'
     """
-    names = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor") or "")
+    names = re.split(r"(?<!\s)\s+and\s+", fields.get("author") or fields.get("editor") or "")
     turned = (
         " ".join(reversed(name.split(", ", 1))) if name.count(", ") == 1 and "{" not in name else name
         for name in names

@@ -27,7 +27,7 @@ _VISIBLE = re.compile(r"[^\n]")
 _COMMAND = re.compile(
     r"""(?:\A|(?<=[.\s}\-+*]))
     (?:\#\[[^\]]{0,300}\]\s*+  # attributes, then modifiers
-       |(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++)*+
+       |(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++){0,8}+
     (?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive
        |Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture
        |Module(?:\s+Type)?|Section|End)\b

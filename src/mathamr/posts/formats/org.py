@@ -17,7 +17,7 @@ from mathamr.posts.postkind import kind_named
 from mathamr.posts.report import Report
 
 _HEADLINE = re.compile(r"(\*+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING)[ \t]++)?+(?:\[#[A-Z]\][ \t]++)?+(.*)")
-_TAGS = re.compile(r"[ \t]+:([\w@#%:]+):[ \t]*\Z")
+_TAGS = re.compile(r"(?<![ \t])[ \t]++:([\w@#%:]+):[ \t]*+\Z")
 _KEYWORD = re.compile(r"[ \t]*+#\+([\w-]++):[ \t]*+(.*)")
 _BLOCK = re.compile(r"[ \t]*+#\+begin_([\w*]++)[ \t]*+(.*)", re.I)
 _PROPERTY = re.compile(r"[ \t]*+:([\w-]++):[ \t]*+(.*)")

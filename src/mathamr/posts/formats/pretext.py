@@ -164,13 +164,13 @@ class _Pretext:
         title, label = _words(node.find("title")), node.get(_ID) or ""
         called = f"{name.capitalize()} ({title})" if title else name.capitalize()
         self._document.begin(kind, called, node.sourceline or 1, label)
-        answers = [child for child in node if _name(child) in _ANSWERS]
         for child in node:
-            if child not in answers:
+            if _name(child) not in _ANSWERS:
                 self.division(child, depth + 1)
         self._document.end()
-        for child in answers:
-            self.division(child, depth + 1)
+        for child in node:
+            if _name(child) in _ANSWERS:
+                self.division(child, depth + 1)
 
     def _block(self, node: Any, name: str, depth: int) -> None:
         if label := node.get(_ID):

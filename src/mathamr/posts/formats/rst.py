@@ -14,6 +14,7 @@ from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import sphinx_entries
+from mathamr.posts.formats.role import words_and_target
 from mathamr.posts.inputs import read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
@@ -22,7 +23,6 @@ from mathamr.posts.report import Report
 LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
 _LOCK = threading.Lock()
-_TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
 _NAME = re.compile(r"[A-Za-z]{3,}|[A-Za-z]{2}_[a-z]|__|\(\)|::|\.[a-z]")
 _FORMULA = re.compile(r"[\\^_=<>+*/|{}(]|\A\d+\Z|[A-Za-z0-9]\s*-\s*[A-Za-z0-9]")
@@ -148,8 +148,8 @@ def _cross_reference(name: str, rawtext: str, words: str, *_rest: Any) -> tuple[
     bare = name.lower().rpartition(":")[2]
     if bare in _CODE_ROLES or name.lower().startswith(("py:", "c:", "cpp:", "js:")):
         return [nodes.literal(rawtext, words.lstrip("~!."))], []
-    titled = _TITLED.match(words)
-    shown_words, target = (titled[1], titled[2]) if titled else (words, words)
+    titled = words_and_target(words)
+    shown_words, target = titled or (words, words)
     if bare in ("ref", "numref", "eq", "doc", "any") or name.lower() == "prf:ref":
         said = shown_words if titled else "(*)" if bare == "eq" else "" if bare == "doc" else shown_words
         return [nodes.reference(rawtext, said or target, label=target, is_document=bare == "doc")], []

@@ -24,7 +24,7 @@ LONGEST_REMEMBERED = 200_000
 """Characters of a text whose pieces are remembered; longer ones are streamed, so that memory stays bounded."""
 _TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
 
-_CONTENT = re.compile(r"<annotation-xml\s[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml", re.S)
+_CONTENT = re.compile(r"<annotation-xml\s(?=[^<>]*MathML-Content)[^<>]*+>")
 _PRESENTATION = re.compile(r"<(?:\w+:)?m(?:row|i|o|n|frac|sup|sub|sqrt)\b")
 _RESERVED = re.compile("[\0-\2]")  # stand for formulas and breaks while sentences are cut; no text needs them
 
@@ -100,8 +100,10 @@ def _mathml(source: str | None) -> tuple[str | None, str | None]:
     """Return Presentation and Content MathML of an element, which may hold either or both."""
     if source is None or "apply" not in source:
         return source, None
-    if "</annotation-xml" in source and (inner := _CONTENT.search(source)):
-        return source, f"<math>{inner.group(1).strip()}</math>"
+    if begins := _CONTENT.search(source):
+        inner, closing, _ = source[begins.end() :].partition("</annotation-xml")
+        if closing:
+            return source, f"<math>{inner.strip()}</math>"
     return (source, None) if _PRESENTATION.search(source) else (None, source)
 
 

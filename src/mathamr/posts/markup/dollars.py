@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 _TOKENS = re.compile(r"\\.|[$\0]|\n[ \t\r]*\n", re.S)
-_AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?:[kKmM]|bn)?(?![\d^_{=])")
-_AMOUNT_OF_WORDS = re.compile(rf"{_AMOUNT.pattern}[\s,.;:)]+\(?[A-Za-z]{{3}}")
+_AMOUNT = re.compile(r"\d++(?:,\d++)*+(?:\.\d++)?(?:[kKmM]|bn)?(?![\d^_{=])")
+_AMOUNT_OF_WORDS = re.compile(rf"{_AMOUNT.pattern}[\s,.;:)]++\(?[A-Za-z]{{3}}")
 _MATHEMATICS = re.compile(r"[=<>^_+]")
 _ONLY_WORDS = re.compile(r"[A-Za-z\s,.;:'-]*")
 _LONG_WORD = re.compile(r"[A-Za-z]{3,}")

@@ -160,7 +160,7 @@ def _with_punctuation(html: str, mark: str) -> str:
 
 def _picture_html(source: str) -> str:
     """Return a drawing in LaTeX as a box with its source folded."""
-    named = re.match(r"\\[({\[]?(?:begin)?\s*\{?\s*([A-Za-z]+)", source)
+    named = re.match(r"\\[({\[]?(?:begin)?\s*+(?:\{\s*+)?([A-Za-z]+)", source)
     kind = {"asy": "Asymptote", "pspicture": "PSTricks"}.get(named[1] if named else "", "TikZ")
     shown = source[:LONGEST_PICTURE] + ("…" if len(source) > LONGEST_PICTURE else "")
     return (

@@ -24,9 +24,9 @@ _FENCES = re.compile(r"(?:-{4,}|={4,}|\.{4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3}\w*|-
 _ITEM = re.compile(r"[ \t]*+(?:\*{1,5}|\.{1,5}|-|\d++\.)[ \t]++(\S.*)")
 _TERM = re.compile(r"(\S.{0,200}?)::(?:[ \t]++(\S.*))?")
 _DROPPED = re.compile(r"(?:image|video|toc|ifdef|ifndef|endif|ifeval)::?.*")
-_INCLUDE = re.compile(r"include::(.*)\[.*\][ \t]*+")
+_INCLUDE = re.compile(r"include::(.*)\[[^\[]*\][ \t]*+")
 _INLINE = re.compile(
-    r"""(?P<math>stem|latexmath|asciimath):\[(?P<formula>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,5000})\]
+    r"""(?P<math>stem|latexmath|asciimath):\[(?P<formula>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,5000}+)\]
     |\$\$(?P<old>[^$]{1,2000})\$\$
     |\[\[(?P<anchor>[^\[\],]{1,200})(?:,[^\[\]]{0,200})?\]\]
     |<<(?P<target>[^<>,\n]{1,300})(?:,(?P<words>[^<>]{1,500}))?>>

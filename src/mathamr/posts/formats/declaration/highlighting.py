@@ -6,8 +6,8 @@ import re
 from html import escape
 
 _TOKEN = re.compile(
-    r"(?P<comment>--[^\n]*|/-.*?-/|\(\*.*?\*\))"
-    r"|(?P<string>\"(?:[^\"\\]|\\.)*\")"
+    r"(?P<comment>--[^\n]*|/-.*?(?:-/|\Z)|\(\*.*?(?:\*\)|\Z))"
+    r"|(?P<string>\"(?:[^\"\\]|\\.?)*+(?:\"|\Z))"
     r"|(?P<keyword>\b(?:theorem|lemma|def|abbrev|instance|structure|class|inductive|axiom|opaque|alias|irreducible_def|where"
     r"|extends|deriving|variable|fun|let|have|if|then|else|match|with|by|forall|exists|notation|infixl|infixr|infix|prefix"
     r"|postfix|macro|syntax|elab|Theorem|Lemma|Definition|Fixpoint|Inductive|Record|Class|Instance|Axiom|Corollary"

@@ -43,7 +43,8 @@ _NAMED = re.compile(
     re.X,
 )
 _TYPES = re.compile(r"[({⦃][^(){}\[\]⦃⦄:]*: *(?:Type|Sort)\b[^(){}\[\]⦃⦄]*[)}⦄]")
-_MIXED = re.compile(r"[^\W\d_][\w']*[a-z][A-Z][\w']*|\b[A-Z][a-z]+[A-Z]\w*")
+_WORD = re.compile(r"[^\W\d_][\w']*")
+_MIXED = re.compile(r"(?<=.)[a-z][A-Z]")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
@@ -111,7 +112,7 @@ def spell_names(code: str) -> str:
     >>> spell_names("IsCompact s → IsClosed s")
     'IsCompact s → IsClosed s is compact is closed'
     """
-    names = dict.fromkeys(_MIXED.findall(code))
+    names = dict.fromkeys(word for word in _WORD.findall(code) if _MIXED.search(word))
     return " ".join((code, *map(name_words, names)))
 
 

@@ -51,7 +51,7 @@ _SITE = re.compile(
     re.I | re.X,
 )
 _SITE_IN_TITLE = re.compile(
-    r"""\s+(?:\u2014|\u2013|\||\u00b7|::|-)\s+  # a dash or another separator
+    r"""(?<!\s)\s++(?:\u2014|\u2013|\||\u00b7|::|-)\s++  # a dash or another separator
     [^|\u2014\u2013\u00b7]{0,80}\b(?:documentation|docs|manual)\s*\Z""",
     re.I | re.X,
 )

@@ -10,6 +10,7 @@ from functools import lru_cache
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
+from mathamr.core.listing import names
 from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
@@ -22,6 +23,8 @@ LARGEST = 64 << 20
 """Largest page in bytes."""
 
 _LONGEST_WORDS = 200
+_NO_CHARSETS = names("utf_8 utf_7 punycode idna unicode_escape raw_unicode_escape undefined")
+"""Encodings of Python that no browser knows, some of which take quadratic time; and the one that was tried."""
 _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -73,7 +76,9 @@ def _encoding(name: str) -> str | None:
         found = codecs.lookup(name)
     except LookupError:
         return None
-    return found.name if found.name != "utf-8" and found._is_text_encoding else None
+    return (
+        found.name if found._is_text_encoding and found.name.replace("-", "_") not in _NO_CHARSETS else None
+    )
 
 
 class PageLinks:

@@ -6,12 +6,13 @@ Pandoc writes formulas so where no other way was chosen: `<em>x</em><sub><em>i</
 from __future__ import annotations
 
 import re
+from collections import Counter
 from html import unescape
 
 from mathamr.core.listing import names
 
 _SET = re.compile(r"<(?:sub|sup)\b[^<>]*>|</(?:em|i|strong|b)>", re.I)
-_PART = re.compile(r"<(/?)([a-zA-Z]+)[^<>]*>|([^<]+|<)")
+_PART = re.compile(r"<(/?)([a-zA-Z]++)[^<>]*+>|([^<]+|<)")
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\ufeff]+")
 _SPECIAL = re.compile(r"[{}%#&_]")
@@ -36,19 +37,23 @@ def as_latex(content: str) -> str:
     """
     parts: list[str] = []
     open_: list[str] = []
+    depth = Counter[str]()
     for closing, name, text in _PART.findall(content):
         name = name.lower()
         if text:
             said = _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", unescape(text)))
-            is_upright = not any(each in _SLANTED for each in open_)
+            is_upright = not any(depth[each] for each in _SLANTED)
             parts.append(_WORD.sub(_word, said) if is_upright else said)
         elif not closing:
             open_.append(name)
+            depth[name] += 1
             parts.append(_OPENING.get(name, ""))
-        elif name in open_:
-            while (ended := open_.pop()) != name:
+        elif depth[name]:
+            ended = ""
+            while ended != name:
+                ended = open_.pop()
+                depth[ended] -= 1
                 parts.append("}" if ended in _OPENING else "")
-            parts.append("}" if name in _OPENING else "")
     parts += ["}" for name in open_ if name in _OPENING]
     return " ".join("".join(parts).split())
 

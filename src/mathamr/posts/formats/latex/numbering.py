@@ -41,7 +41,9 @@ _MARK = re.compile(
     re.X,
 )
 _LOOK = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\s*(?:\*|\{\s*([A-Za-z@]+)\s*\})|\\the([A-Za-z]+)\b")
-_SHORT_LOOK = re.compile(r"\A\s*\[?\s*([^\[\]=A-Za-z0-9]{0,4})([1aAiI])([^\[\]=A-Za-z0-9]{0,4})\s*\]?\s*\Z")
+_SHORT_LOOK = re.compile(
+    r"\A\s*+(?:\[\s*+)?([^\[\]=A-Za-z0-9]{0,4})([1aAiI])([^\[\]=A-Za-z0-9]{0,4})\s*+(?:\]\s*+)?\Z"
+)
 _ITEM_LABEL = re.compile(r"label\s*=\s*\{?((?:[^{},\[\]]|\{[^{}]*\})*)")
 _SHORT = {"1": "arabic", "a": "alph", "A": "Alph", "i": "roman", "I": "Roman"}
 _ROMAN = (

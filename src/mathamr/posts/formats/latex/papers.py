@@ -36,7 +36,7 @@ _ASIDE = re.compile(
     |\$[^$]*+\$ | \\[a-zA-Z]++\*? | [{}~]""",
     re.X,
 )
-_AND = re.compile(r"\s*(?:,\s*and\b|\band\b|,|;)\s*")
+_AND = re.compile(r",\s*and\b|\band\b|,|;")
 
 
 @dataclass(frozen=True, slots=True)

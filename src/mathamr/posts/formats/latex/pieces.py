@@ -32,7 +32,7 @@ _TOKEN = re.compile(
     |(?P<character>.)""",
     re.X | re.S,
 )
-_ENVIRONMENT = re.compile(r"\s*\{\s*([^{}\s]*)\s*\}")
+_ENVIRONMENT = re.compile(r"\s*+\{\s*+([^{}\s]*+)\s*+\}")
 _OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
 _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")

@@ -59,9 +59,7 @@ _SPACE = re.compile(r"\s*+")
 _NAME = re.compile(r"(?:[\w'!?.]|«[^»\n]{0,200}»)+")
 _PRIORITY = re.compile(r"\s*(?:\((?:priority|name)\s*:=[^)\n]{0,100}\)\s*)*")
 _GIVEN_NAME = re.compile(r"\(name\s*:=\s*([\w.'«»]+)")
-_ALIAS = re.compile(
-    r"\s*(?:(?P<one>[\w'!?.«»]+)|⟨(?P<pair>[^⟩\n]{0,500})⟩)\s*(?:\n\s*)?:=\s*@?(?P<of>[\w'!?.«»]+)"
-)
+_ALIAS = re.compile(r"\s*+(?:(?P<one>[\w'!?.«»]++)|⟨(?P<pair>[^⟩\n]{0,500})⟩)\s*+:=\s*@?(?P<of>[\w'!?.«»]+)")
 _BAR = re.compile(r"\n[ \t]*\||(?<![\w.])where(?![\w'])")
 _LINE_START = re.compile(r"\n(?=\S)")
 _CONSTANT = re.compile(r"ℝ≥0∞|ℝ≥0|[ℕℤℚℝℂ]|[^\W\d_][\w'!?.]*|[→↔⊕×≃=≤<]")

@@ -10,9 +10,9 @@ from mathamr.posts.formats.lean.brackets import signature
 
 _LINE = re.compile(r"^([ \t]+)(?=\S)", re.M)
 _FIELD = re.compile(
-    r"""[ \t]*(?:(?:private|protected|public|nonrec)[ \t]+|@\[[^\]\n]{0,200}\]\s*)*+  # modifiers and attributes
-    (?P<open>[({\[⦃])?[ \t]*
-    (?P<names>[^\W\d][\w'!?]*(?:[ \t]+[^\W\d][\w'!?]*)*+)[ \t]*(?=[:({\[⦃]|\n|$)""",
+    r"""[ \t]*+(?:(?:private|protected|public|nonrec)[ \t]+|@\[[^\]\n]{0,200}\]\s*)*+  # modifiers and attributes
+    (?P<open>[({\[⦃])?[ \t]*+
+    (?P<names>[^\W\d][\w'!?]*+(?:[ \t]++[^\W\d][\w'!?]*+)*+)[ \t]*+(?=[:({\[⦃]|\n|$)""",
     re.X,
 )
 _CONSTRUCTOR = re.compile(r"\|\s*(?:@\[[^\]\n]{0,200}\]\s*)?(?P<name>[^\W\d][\w'!?.]*)")

@@ -30,13 +30,15 @@ _DISPLAY = re.compile(
 )
 _BARRIER = re.compile(r" {0,3}(?:#{1,6}[ \t]|`{3}|~{3})")  # what no formula goes across
 _UNDERLINE = re.compile(r"(=+|-+)[ \t]*\Z")
-_ENDS_DISPLAY = re.compile(r"(?:\$\$|\\\]|\\end\s*\{[A-Za-z]+\*?\})[ \t]*(?:[({][^(){}]{1,100}[)}])?[ \t]*\Z")
+_ENDS_DISPLAY = re.compile(
+    r"(?:\$\$|\\\]|\\end\s*+\{[A-Za-z]++\*?\})[ \t]*+(?:[({][^(){}]{1,100}[)}][ \t]*+)?\Z"
+)
 _MATHS = re.compile(r"[$\\]")
 _DIV = re.compile(r":{3,}(.*)\Z")
 _TARGET = re.compile(r"\(([^()\n]{1,200})\)=[ \t]*\Z")
 _BLOCK_BREAK = re.compile(r"\+{3}(?:[ \t].*)?\Z")
 _ELEMENT = re.compile(r"<(math|svg)(?![\w-])", re.I)
-_TABLE_GUARDED = re.compile(r"`[^`\n]*`|\$(?!\s)(?:[^$\n\\]|\\.)*(?<!\s)\$(?!\d)")
+_TABLE_GUARDED = re.compile(r"`[^`\n]*`|(?<!\\)(?:\\\\)*+\$(?!\s)(?:[^$\n\\]|\\.)*+(?<!\s)\$(?!\d)")
 _TABLE_MARKS = frozenset("|-:")
 _BAR = "\ufdd0"  # not a character: stands for a bar that ends no cell
 

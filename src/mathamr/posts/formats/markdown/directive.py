@@ -41,7 +41,7 @@ _IN_BRACES = re.compile(r"\{([^{}]{0,500})\}")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _CLASS = re.compile(r"\.([\w-]+)")
 _NAME_ATTRIBUTE = re.compile(r"\b(?:name|title)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
-OPTION = re.compile(r"[ \t]*:([A-Za-z][\w-]*):[ \t]*(.*?)[ \t]*\Z")
+OPTION = re.compile(r"[ \t]*+:([A-Za-z][\w-]*+):[ \t]*+((?:.*\S)?)[ \t]*+\Z")
 """A line below the opening of a directive of MyST that sets an option, such as its label."""
 
 Content = Literal["words", "code", "math", "nothing"]

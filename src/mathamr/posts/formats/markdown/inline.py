@@ -53,7 +53,8 @@ _TASK = re.compile(r"\[[ xX]\][ \t]+")
 _ELEMENT = re.compile(r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I)
 
 _FORMULA_SPAN = re.compile(
-    r"\bclass\s*=\s*[\"']?[^\"'<>]*(?:math|katex|arithmatex|mjx)|\bdata-(?:raw-text|latex|tex)\b", re.I
+    r"\bclass\s*+=\s*+[\"']?[^\"'<>]{0,500}(?:math|katex|arithmatex|mjx)|\bdata-(?:raw-text|latex|tex)\b",
+    re.I,
 )
 
 _Rule = Callable[[StateInline, bool], bool]

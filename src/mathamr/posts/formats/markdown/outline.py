@@ -32,7 +32,7 @@ LABEL = re.compile(
 )
 """Labels in all dialects; the id of an Obsidian block keeps its `^`."""
 
-_ATTRIBUTES = re.compile(r"[ \t]*\{[^{}\n]{0,300}\}[ \t]*\Z")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{[^{}\n]{0,300}\}[ \t]*+\Z")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")

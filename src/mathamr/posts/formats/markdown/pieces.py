@@ -18,6 +18,7 @@ from mathamr.core.listing import names
 from mathamr.posts.formats.html.pieces import pieces as html_pieces
 from mathamr.posts.formats.markdown.blocks import NESTING, Parser
 from mathamr.posts.formats.markdown.directive import OPTION, QUARTO, Directive
+from mathamr.posts.formats.role import words_and_target
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
@@ -48,7 +49,6 @@ _INDEXED = re.compile(
     # what an entry of Sphinx's index begins with""",
     re.X,
 )
-_NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
 _CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
 _REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing"}
 CITED_MARK = "@"
@@ -270,8 +270,7 @@ class _Reader:
         if name == "math":
             yield from self._latex(run, start, end, content, display=False)
         elif name in _LINKING_ROLES:
-            named = _NAMED_TARGET.match(content)
-            words, target = named.groups() if named else ("", content.strip())
+            words, target = words_and_target(content) or ("", content.strip())
             yield Piece("link", *place, target if name == "doc" else f"{{{target}}}")
             yield Piece("text", *place, words or REFERENCE)
         elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
@@ -282,8 +281,8 @@ class _Reader:
         elif name == "index" and _INDEXED.match(content):
             return  # an entry of the index, which a page does not show
         else:
-            named = _NAMED_TARGET.match(content)
-            yield Piece("text", *place, named.group(1) if named else content)
+            named = words_and_target(content)
+            yield Piece("text", *place, named[0] if named else content)
 
     def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         """Yield cross-references lead somewhere and are read as what they name; a cited book is a link without words."""
