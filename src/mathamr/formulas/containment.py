@@ -25,6 +25,7 @@ class Subformula:
 
     def __init__(self, tree: Opt) -> None:
         self._tree = _Keyed(tree)
+        self.size = len(tree)
 
     def inside(self, formula: Opt) -> Contained | None:
         """Return how a formula contains this one, or equals it; None if it does not."""

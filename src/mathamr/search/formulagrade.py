@@ -6,13 +6,15 @@ from collections.abc import Callable
 
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.containment import Subformula
+from mathamr.formulas.openform import has_big_operator, omits, open_form
+from mathamr.formulas.tree import Opt
 from mathamr.formulas.trees import Trees
 from mathamr.formulas.visualkey import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.search.workbudget import Affords
 
-IDENTICAL, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.9, 0.8, 0.7, 0.6
-"""The grades of formulas: the same, the same in other letters, one that contains it, one that contains it in other letters. The grade of
-a similar one is the alignment of the trees times the last of these."""
+IDENTICAL, COMPLETED, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.95, 0.9, 0.8, 0.7, 0.6
+"""The grades of formulas: the same, the same with bounds or a differential that the query leaves out, the same in other letters, one
+that contains it, one that contains it in other letters. The grade of a similar one is the alignment of the trees times the last of these."""
 
 
 Align = Callable[[str, Trees], float]
@@ -38,6 +40,7 @@ class FormulaGrader:
         self._form = form_key(slt) if slt is not None and has_form else None
         self._letters = count_letters(slt) if slt is not None and has_form else 0
         self._part = Subformula(opt) if opt is not None and len(opt) > 1 else None
+        self._open = Subformula(open_form(opt)) if opt is not None and omits(opt) else None
 
     def grade(self, visual: str, trees: Trees, align: Align | None = None) -> float:
         """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much.
@@ -49,6 +52,9 @@ class FormulaGrader:
         if not self._affords(work(self._trees, trees)):
             return 0.0
         opt, slt = trees
+        completed = self._completed(opt)
+        if completed == COMPLETED:
+            return COMPLETED
         if (
             self._form is not None
             and slt is not None
@@ -59,6 +65,24 @@ class FormulaGrader:
         inside = self._part.inside(opt) if self._part is not None and opt is not None else None
         if inside == "same letters":
             return CONTAINED
+        if completed:
+            return completed
         if inside is not None and self._form is not None:
             return CONTAINED_RENAMED
         return SIMILAR * (similarity(self._trees, trees) if align is None else align(visual, trees))
+
+    def completed(self, trees: Trees) -> bool:
+        """Return True for a formula that is the query's with what that leaves out: bounds, a differential, an arrow."""
+        return self._completed(trees[0]) == COMPLETED
+
+    def _completed(self, opt: Opt | None) -> float:
+        """Return the grade of a formula by its open form, if the query leaves something out; else 0."""
+        if self._open is None or opt is None or not has_big_operator(opt):
+            return 0.0
+        opened = open_form(opt)
+        inside, is_whole = self._open.inside(opened), len(opened) == self._open.size
+        if inside == "same letters":
+            return COMPLETED if is_whole else CONTAINED
+        if inside is None or self._form is None:
+            return 0.0
+        return RENAMED if is_whole else CONTAINED_RENAMED

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 from mathamr.formulas.alignment import similarity, work
+from mathamr.formulas.openform import omits
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import FEWEST_SYMBOLS, count_letters, form_key
@@ -243,7 +244,7 @@ class FormulaRanker(Ranker):
         return {visual: trees for visual in visuals if (trees := known[visual]) is not None}
 
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
-        """Rank exact matches first, then alpha-equivalent formulas, then the rest by score.
+        """Rank exact matches first, then what completes the query and alpha-equivalent formulas, then the rest by score.
 
         A query with wildcards ranks formulas that fit it first, then those with a subexpression that fits.
         """
@@ -252,8 +253,14 @@ class FormulaRanker(Ranker):
             bonuses = {"pattern": self._fitting(opt, found)}
         else:
             bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
+            first = found.hits[: ranking.pool]
+            if opt is not None and omits(self.context.lexical_trees[0] or opt):
+                bonuses["completed"] = self._completed(first)
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
-                bonuses["renamed"] = self._renamed(slt, found.hits[: ranking.pool])
+                renamed = self._renamed(slt, first)
+                bonuses["renamed"] = {
+                    each: bonus for each, bonus in renamed.items() if each not in bonuses.get("completed", {})
+                }
         columns = ScoredColumns.of(found.hits)
         scale = _BELOW_A_BONUS / (columns.scores.max(initial=0.0) or 1.0)
         raising = {each for part in bonuses.values() for each in part}
@@ -273,6 +280,15 @@ class FormulaRanker(Ranker):
         steps = self.context.budget.pattern_steps
         fits = {visual: fit(pattern, opt, steps) for visual, (opt, _) in known.items() if opt is not None}
         return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
+
+    def _completed(self, hits: Sequence[Scored]) -> dict[str, float]:
+        """Return what completes a formula of the query that leaves out bounds, a differential or an arrow."""
+        known = self._trees([each.id for each in hits])
+        return {
+            visual: _FORM_BONUS
+            for visual, trees in known.items()
+            if visual != self.context.visual and self._grader.completed(trees)
+        }
 
     def _renamed(self, query: Slt, hits: Sequence[Scored]) -> dict[str, float]:
         # The layout is the same in every reading, and an alignment has already read these trees.

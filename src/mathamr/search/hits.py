@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from mathamr.core.frames import data_frame
 from mathamr.posts.post import Place
 from mathamr.search.filtercounts import FilterCounts
-from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
+from mathamr.search.formulagrade import COMPLETED, CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE
@@ -30,6 +30,7 @@ NOTHING_MATCHES = "Nothing here seems to be what was asked. Similar only:"
 
 REASONS = {
     IDENTICAL: "has the formula",
+    COMPLETED: "has the formula with bounds",
     RENAMED: "has the formula in other letters",
     CONTAINED: "has a formula that contains it",
     CONTAINED_RENAMED: "has a formula that contains it in other letters",

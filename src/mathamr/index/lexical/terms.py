@@ -7,7 +7,7 @@ r"""Terms: the units of posts and formulas that lexical search counts, by field.
 | `names`  | the words of titles, aliases, tags and keywords, and each without any one letter: misspelt names  |
 | `latex`  | runs of 1 to 3 LaTeX tokens; spacing and synonyms (`\le`, `\leq`) make no difference              |
 | `paths`  | pairs of symbols of the layout tree and of operators of the operator tree, and the path between  |
-| `parts`  | whole subtrees of the operator tree, and the tree itself; operands of + and the like in any order |
+| `parts`  | whole subtrees of the operator tree, and the tree itself; operands of + and the like in any order; of sums, integrals and limits without bounds, too |
 | `shapes` | paths and parts in which every variable is just a variable: they survive a change of names       |
 
 Paths are the tuples of Tangent-S (Davila and Zanibbi, SIGIR 2017) without their place in the formula, so that a part of
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.core.listing import names as names_in
 from mathamr.formulas.meaning.mathematician import VERSION
+from mathamr.formulas.openform import BIG_OPERATORS, has_big_operator, open_form
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.formats.declaration.namewords import name_words
@@ -237,6 +238,10 @@ def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
         found["paths"] += path_tokens("o", opt, OPERATOR_WINDOW)
         found["parts"] += part_tokens(opt)
         found["shapes"] += part_tokens(nameless(opt))
+        if has_big_operator(opt):
+            opened = open_form(opt)
+            found["parts"] += open_tokens(opened)
+            found["shapes"] += open_tokens(nameless(opened))
     return found
 
 
@@ -364,6 +369,22 @@ def part_tokens(tree: Opt) -> list[str]:
         operands.setdefault(parent, []).append(text)
         sizes[parent] += sizes[node]
     return [*found, f"= {operands[-1][0]}"]
+
+
+def open_tokens(tree: Opt) -> list[str]:
+    r"""Return the parts of an open form that have a big operator, marked, and the whole.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> open_tokens(open_form(parse(r"1+\sum_{n} a", reading="mathematician").opt))
+    ['open O!sum(V!𝑎)', 'open U!plus(N!1,O!sum(V!𝑎))', 'open = U!plus(N!1,O!sum(V!𝑎))']
+    """
+    found = part_tokens(tree)
+    return [f"open {part}" for part in found[:-1] if _has_big_operator(part)] + [f"open {found[-1]}"]
+
+
+@lru_cache(maxsize=10_000)
+def _has_big_operator(part: str) -> bool:
+    return any(f"{name}(" in part for name in BIG_OPERATORS)
 
 
 def nameless(tree: AnyTree) -> AnyTree:
