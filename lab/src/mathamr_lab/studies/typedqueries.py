@@ -114,7 +114,7 @@ def _typed(
             return None
         latex = drawn(variables, generator, usual=True)(latex)
     if form in ("unicode", "ascii"):
-        written = (_unicode if form == "unicode" else _ascii)(latex)
+        written = (_unicode if form == "unicode" else typed_in_ascii)(latex)
         return written
     if form == "name":
         return (
@@ -158,7 +158,7 @@ def _unicode(latex: str) -> str | None:
     return None if "\\" in text or "{" in text or text.isascii() else " ".join(text.split())
 
 
-def _ascii(latex: str) -> str | None:
+def typed_in_ascii(latex: str) -> str | None:
     """Return a formula as it is typed on a keyboard; None if some command has no such form."""
     text = re.sub(r"\\(?:[a-zA-Z]+|.)", lambda match: _ASCII.get(match[0], match[0]), _plain(latex))
     return None if "\\" in text or "{" in text or not text.isascii() else " ".join(text.split())
