@@ -108,12 +108,18 @@ def tiny_sentence_transformer(folder: Path) -> Path:
 
 
 def tiny_late_interaction(folder: Path) -> Path:
-    """Write a late-interaction model; PyLate pins its companions, so it is tested where it is installed."""
-    models = pytest.importorskip("pylate.models", reason="needs PyLate: pip install pylate")
-    if int(pytest.importorskip("sentence_transformers").__version__.split(".")[0]) > 5:
-        pytest.skip("PyLate 1.6 cannot load what it saves with Sentence-Transformers 6")
+    """Write a late-interaction model of Sentence-Transformers, with eight numbers a token."""
+    library = pytest.importorskip("sentence_transformers")
+    torch = pytest.importorskip("torch")
+    modules = library.sentence_transformer.modules
     bert = tiny_bert(folder.with_name(f"{folder.name}-bert"))
-    models.ColBERT(
-        str(bert), device="cpu", embedding_size=8, query_length=16, document_length=48
-    ).save_pretrained(str(folder))
+    torch.manual_seed(0)
+    tokens = {"module_input_name": "token_embeddings"}
+    parts = [
+        modules.Transformer(str(bert)),
+        modules.Dense(24, 8, bias=False, activation_function=torch.nn.Identity(), **tokens),
+        library.multi_vector_encoder.modules.MultiVectorMask(),
+        modules.Normalize(**tokens),
+    ]
+    library.MultiVectorEncoder(modules=parts, device="cpu").save_pretrained(str(folder))
     return folder

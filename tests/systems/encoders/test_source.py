@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.encoders.libraries import check_files
 from mathamr.systems.encoders.source import EncoderSource, encoder_folder
 from mathamr.systems.models import load_system, model_folder, system_of
 from tests.systems.encoders.examples import embeddings_server
@@ -34,19 +33,6 @@ def test_an_encoder_has_a_model_folder_that_names_it(tmp_path: Path) -> None:
     assert folder == model_folder(f"st:{tmp_path / 'encoder'}")
 
 
-def test_a_folder_that_chooses_what_is_imported_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "model.safetensors").touch()
-    (tmp_path / "modules.json").write_text('[{"idx": 0, "path": "", "type": "os.system"}]')
-    with pytest.raises(MathAMRError, match="not a part of Sentence-Transformers"):
-        check_files(tmp_path)
-
-
-def test_a_folder_with_pickles_alone_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_model.bin").touch()
-    with pytest.raises(MathAMRError, match="no weights in safetensors"):
-        check_files(tmp_path)
-
-
 def test_nothing_is_downloaded_unless_the_user_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub")
     asked = []
@@ -65,3 +51,10 @@ def test_a_server_is_another_encoder_for_another_model() -> None:
     with embeddings_server() as server:
         one, other = (load_system(f"{server.address}#{name}", "cpu") for name in ("one", "other"))
     assert one.fingerprint != other.fingerprint
+
+
+def test_the_vocabulary_of_an_old_encoder_is_part_of_its_fingerprint(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("one")
+    before = EncoderSource("st", str(tmp_path)).fingerprint()
+    (tmp_path / "vocab.txt").write_text("two")
+    assert EncoderSource("st", str(tmp_path)).fingerprint() != before

@@ -16,6 +16,7 @@ from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.modelfolder import CONFIG, write_model_folder
 from mathamr.core.storage.cachefolder import own_cache
+from mathamr.systems.encoders.choices import VOCABULARIES
 
 SERVER = "embeddings"
 SCHEMES = {"st": "sentence-transformers", "pylate": "late-interaction", "http": SERVER, "https": SERVER}
@@ -89,7 +90,12 @@ class EncoderSource:
             found.update(str(self).encode())
         else:
             folder = self.files()
-            for path in sorted(folder.rglob("*.json")) + sorted(folder.rglob("*.safetensors")):
+            names = (
+                "*.json",
+                "*.safetensors",
+                *(() if any(folder.rglob(VOCABULARIES[0])) else VOCABULARIES[1:]),
+            )
+            for path in (path for name in names for path in sorted(folder.rglob(name))):
                 found.update(f"{path.relative_to(folder).as_posix()} {file_hash(path)}\n".encode())
         return found.hexdigest()[:16]
 

@@ -151,7 +151,7 @@ class SentenceTransformersSystem(System):
 
 
 class LateInteractionSystem(SentenceTransformersSystem):
-    """Any late-interaction model that PyLate loads: a vector for each token, MaxSim (``--model pylate:NAME_OR_FOLDER``)."""
+    """Any late-interaction model of Sentence-Transformers or PyLate: a vector for each token, MaxSim (``--model pylate:NAME_OR_FOLDER``)."""
 
     kind = "late-interaction"
     rankings = _rankings("maxsim", MaxSim(PARTS))
