@@ -40,6 +40,11 @@ GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "blanks in a heading": ("a.xml", lambda size: wiki(" \t", "x\n")(size).replace("Words. ", "\n=a")),
     "raised words never closed": ("a.xml", wiki("&lt;sup&gt;", "}}")),
     "raised words in a template": ("a.xml", lambda size: wiki("&lt;sup&gt;", "}}")(size).replace("Words. ", "{{math|")),
+    "a macro of boxes in Typst": ("a.typ", repeat("box", "Words.\n#let a=")),
+    "strings never closed in Typst": ("a.typ", repeat('\\"', '#link("')),
+    "comments never closed in code of Typst": ("a.typ", repeat("/*", "Words #a(")),
+    "macros that grow in Typst": ("a.typ", repeat("$aa$ ", "\n".join(f"#let {chr(97 + n) * 2} = ${f'{chr(98 + n) * 2} ' * 9}$" for n in range(20)) + "\nWords.\n")),
+    "uses of many macros in Typst": ("a.typ", lambda size: "".join(f"#let m{n} = $x$\n" for n in range(1000)) + "Words. " + "$m1$ " * (size // 8)),
     "categories": ("a.xml", lambda size: wiki("x", "".join(f"[[Category:{n}]]" for n in range(size // 17)))(1)),
 }  # fmt: skip
 
@@ -55,3 +60,27 @@ def test_a_text_is_read_in_time_linear_in_its_size(tmp_path: Path, case: str) ->
 
     read(100)  # what is imported by the first reading is not measured
     assert slope(read, 40_000) < MOST
+
+
+def test_documents_that_import_each_other_in_a_chain_take_time_linear_in_their_number(tmp_path: Path) -> None:
+    def read(files: int) -> None:
+        folder = tmp_path / str(files)
+        folder.mkdir(exist_ok=True)
+        for number in range(files):
+            macros = "".join(f"#let m{number}x{n} = $x$\n" for n in range(15))
+            (folder / f"{number}.typ").write_text(f'#import "{number + 1}.typ"\n{macros}Words $m{number}x1$.')
+        list(read_posts(folder, Report()))
+
+    read(2)
+    assert slope(read, 800) < MOST
+
+
+def test_a_document_whose_macros_expand_without_end_is_counted_and_keeps_what_was_read(
+    tmp_path: Path,
+) -> None:
+    macros = "\n".join(f"#let {chr(97 + n) * 2} = ${f'{chr(98 + n) * 2} ' * 9}$" for n in range(20))
+    (tmp_path / "a.typ").write_text(f"{macros}\n\nWords before.\n\n$aa$\n\nWords behind.")
+    (post,) = read_posts(tmp_path, report := Report())
+    assert "Words before." in post.body
+    assert len(post.body) < 300_000
+    assert report.skipped == {"too slow": 1}

@@ -15,8 +15,24 @@ LONGEST = 20_000
 """Characters of a formula that is read; a longer one is shown as it is written."""
 DEEPEST = 50
 """Brackets in each other that are followed."""
-MOST_STEPS = 200_000
-"""Steps of reading one formula, those of the macros it uses included."""
+FREE = 100_000
+PER_CHARACTER = 10
+"""The steps that reading the formulas of any document may take, and those that each of its characters adds; also the characters of
+LaTeX that its macros may write."""
+
+
+class Effort:
+    """What is left of the work that the formulas of one document may cost, those of the macros they use included."""
+
+    __slots__ = ("characters", "steps")
+
+    def __init__(self, size: int) -> None:
+        self.steps = self.characters = FREE + PER_CHARACTER * size
+
+    @property
+    def is_spent(self) -> bool:
+        """True if nothing is left: what is read from now on is cut short."""
+        return self.steps <= 0 or self.characters <= 0
 
 
 class TypstMacro(NamedTuple):
@@ -108,8 +124,8 @@ def symbol(name: str) -> str | None:
     return variants[min(fitting, key=len)] if fitting else None
 
 
-def typst_to_latex(formula: str, macros: Macros | None = None) -> str:
-    r"""Return a formula of Typst as LaTeX; what is not understood stays readable as text.
+def typst_to_latex(formula: str, macros: Macros | None = None, effort: Effort | None = None) -> str:
+    r"""Return a formula of Typst as LaTeX; what is not understood stays readable as text. All formulas of a document share an `effort`.
 
     >>> print(typst_to_latex("sum_(n=1)^oo 1/n^2 = pi^2/6"))
     \sum _{n=1}^{\infty } \frac{1}{n^{2}} = \frac{\pi ^{2}}{6}
@@ -118,7 +134,7 @@ def typst_to_latex(formula: str, macros: Macros | None = None) -> str:
     """
     if len(formula) > LONGEST:
         return f"\\text{{{_text(formula)}}}"
-    parser = _Parser(formula, macros or {}, [MOST_STEPS], 0)
+    parser = _Parser(formula, macros or {}, effort or Effort(len(formula)), 0)
     latex = parser.row(frozenset())
     is_aligned = parser.has_lines or parser.has_alignment
     return f"\\begin{{aligned}}{latex}\\end{{aligned}}" if is_aligned else latex
@@ -135,10 +151,22 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """Reads one formula; `steps` is shared with the macros it uses, so that they cannot grow without end."""
+    """Reads one formula; the macros it uses share its effort, so that they cannot grow without end.
 
-    def __init__(self, source: str, macros: Macros, steps: list[int], depth: int) -> None:
-        self._source, self._macros, self._steps, self._depth = source, macros, steps, depth
+    `given` are the arguments of the macros that are being expanded, whose own names are `hidden`.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        macros: Macros,
+        effort: Effort,
+        depth: int,
+        given: Macros | None = None,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        self._source, self._macros, self._effort, self._depth = source, macros, effort, depth
+        self._given, self._hidden = given or {}, hidden
         self._at = 0
         self._next: _Token | None = None
         self.has_lines = self.has_alignment = False
@@ -146,8 +174,8 @@ class _Parser:
     # -- tokens
 
     def _peek(self) -> _Token | None:
-        if self._next is None and self._at < len(self._source) and self._steps[0] > 0:
-            self._steps[0] -= 1
+        if self._next is None and self._at < len(self._source) and not self._effort.is_spent:
+            self._effort.steps -= 1
             match = _TOKEN.match(self._source, self._at)
             assert match is not None
             self._next = _Token(match.lastgroup or "other", match.group(), match.end())
@@ -279,8 +307,8 @@ class _Parser:
     # -- names
 
     def _named(self, name: str) -> str:
-        if name in self._macros:
-            return self._macro(name)
+        if macro := self._defined(name):
+            return self._macro(name, macro)
         called = self._follows("(")
         if called and (latex := self._function(name)) is not None:
             return latex
@@ -304,23 +332,30 @@ class _Parser:
             return _command(found)
         return f"\\mathrm{{{_text(name)}}}"
 
-    def _macro(self, name: str) -> str:
-        macro = self._macros[name]
+    def _defined(self, name: str) -> TypstMacro | None:
+        return self._given.get(name) or (None if name in self._hidden else self._macros.get(name))
+
+    def _macro(self, name: str, macro: TypstMacro) -> str:
         values = self._arguments()[0] if macro.parameters and self._follows("(") else []
-        if self._depth >= DEEPEST or self._steps[0] <= 0:
+        if self._depth >= DEEPEST or self._effort.is_spent:
             return f"\\mathrm{{{_text(name)}}}"
-        given = {
+        given = {known: value for known, value in self._given.items() if known != name}
+        given |= {
             parameter: TypstMacro((), value)
             for parameter, value in zip(macro.parameters, values, strict=False)
         }
-        inner = {known: body for known, body in self._macros.items() if known != name} | given
-        parser = _Parser(macro.body, inner, self._steps, self._depth + 1)
-        return f"{{{parser.row(frozenset())}}}" if macro.body else ""
+        self._effort.steps -= len(given)
+        hidden = self._hidden | {name}
+        latex = _Parser(macro.body, self._macros, self._effort, self._depth + 1, given, hidden).row(
+            frozenset()
+        )
+        self._effort.characters -= len(latex)
+        return f"{{{latex}}}" if macro.body else ""
 
     def _code(self, text: str) -> str:
         """Return `#name` in a formula: a macro, or code, of which only the text in its last brackets is kept."""
         name = text[1:].removeprefix("math.").removeprefix("sym.")
-        if name in self._macros or (name and (symbol(name) or self._follows("("))):
+        if self._defined(name) or (name and (symbol(name) or self._follows("("))):
             return self._named(name)
         return ""
 
@@ -333,7 +368,7 @@ class _Parser:
         rows: list[int] = []
         position = start
         for match in _TOKEN.finditer(self._source, start):
-            self._steps[0] -= 1
+            self._effort.steps -= 1
             position = match.end()
             sign = match.group() if match.lastgroup in ("open", "close", "other") else ""
             if not sign:
@@ -356,9 +391,12 @@ class _Parser:
 
     def _read(self, argument: str) -> str:
         """Return the LaTeX of an argument."""
-        if self._depth >= DEEPEST or self._steps[0] <= 0:
+        if self._depth >= DEEPEST or self._effort.is_spent:
             return f"\\text{{{_text(argument)}}}"
-        return _Parser(argument.strip(), self._macros, self._steps, self._depth + 1).row(frozenset())
+        inner = _Parser(
+            argument.strip(), self._macros, self._effort, self._depth + 1, self._given, self._hidden
+        )
+        return inner.row(frozenset())
 
     def _function(self, name: str) -> str | None:
         """Return the LaTeX of a call of one of Typst's functions; `None` if the name is no function."""

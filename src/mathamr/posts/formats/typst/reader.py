@@ -13,7 +13,7 @@ from pathlib import Path
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, DocumentPart, anchor, code, element, math, plain, text
 from mathamr.posts.formats.latex.labels import label_words
-from mathamr.posts.formats.typst.mathematics import TypstMacro, typst_to_latex
+from mathamr.posts.formats.typst.mathematics import Effort, TypstMacro, typst_to_latex
 from mathamr.posts.inputs import stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
@@ -21,6 +21,8 @@ from mathamr.posts.report import Report
 
 LARGEST_FILE = 16 << 20
 MOST_MACROS = 1000
+MOST_IMPORTS = 100
+"""Macros of a document, and files that it imports, those of the files that it imports included."""
 LONGEST_MACRO = 4000
 DEEPEST = 200
 """Content in each other that is followed."""
@@ -34,15 +36,16 @@ _LET = re.compile(
 )
 _BOX = re.compile(
     r"""^[ \t]*\#let[ \t]+([A-Za-z][\w-]*)[ \t]*=[ \t]*
-    [\w.-]*(?:thm|theorem|block|frame|proof|lemma|box)[\w.-]*\(([^\n]{0,300})  # what makes statements in packages""",
+    ([\w.-]*+)\(([^\n]{0,300})  # by a function""",
     re.M | re.X,
 )
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_MAKES_STATEMENTS = re.compile("thm|theorem|block|frame|proof|lemma|box")
+_STRING = re.compile(r'(?<!\\)"((?:[^"\\\n]|\\.)*+)"')
 _IMPORT = re.compile(r'#(?:import|include)\s+"([^"\n]{1,300}\.typ)"')
 _TITLE = re.compile(r"\btitle:\s*(?:\"((?:[^\"\\\n]|\\.){1,500})\"|\[([^\[\]\n]{1,500})\])")
 _HEADING = re.compile(r"(={1,6})[ \t]+([^\n]*)")
 _LABEL = re.compile(r"<([A-Za-z_][\w:.-]{0,200})>")
-_ENDING_LABEL = re.compile(r"[ \t]*<([A-Za-z_][\w:.-]{0,200})>[ \t]*\Z")
+_ENDING_LABEL = re.compile(r"(?<![ \t])[ \t]*+<([A-Za-z_][\w:.-]{0,200})>[ \t]*+\Z")
 _LABEL_BEHIND = re.compile(r"\s{0,20}<([A-Za-z_][\w:.-]{0,200})>")
 _REFERENCE = re.compile(r"@([A-Za-z_][\w:-]*(?:\.[\w:-]+)*)(?:\[([^\[\]\n]{0,200})\])?")
 _CALL = re.compile(r"#([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)")
@@ -72,8 +75,8 @@ _TOKEN = re.compile(
     re.X,
 )
 _CODE = re.compile(
-    r"""(?:"(?:[^"\\]|\\.)*+")  # strings, comments, formulas and raw text, whose brackets do not count
-    |//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/|\$(?:[^$\\]|\\.)*+\$|```[\s\S]*?```
+    r"""\\.|"(?:[^"\\]|\\.?)*+(?:"|\Z)  # escapes, strings, comments, formulas and raw text, whose brackets do not count
+    |//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|\$(?:[^$\\]|\\.?)*+(?:\$|\Z)|```.*?(?:```|\Z)
     |[()\[\]{}]""",
     re.S | re.X,
 )
@@ -87,7 +90,13 @@ def read_typst(collection: Collection, report: Report) -> Iterator[Post]:
         definitions = defined[path].with_imports(path, defined)
         title = definitions.title or stem(Path(path))
         document = Document(path, title)
-        _Typst(document, source, definitions, report).read()
+        effort = Effort(len(source))
+        _Typst(document, source, definitions, report, effort).read()
+        if effort.is_spent:
+            report.skip(
+                "too slow",
+                "its macros expand to more than a document of its size may cost; the rest is left out",
+            )
         yield from document.posts(file, report, collection.paths)
 
 
@@ -114,23 +123,27 @@ class _Definitions:
                 )
                 self.macros[name] = TypstMacro(named, source[match.end() : end].strip())
         for match in _BOX.finditer(source):
-            kinds = [kind_named(said) for said in (*reversed(_STRING.findall(match[2])), match[1])]
+            if len(self.kinds) >= MOST_MACROS:
+                break
+            if not _MAKES_STATEMENTS.search(match[2]):
+                continue
+            kinds = [kind_named(said) for said in (*reversed(_STRING.findall(match[3])), match[1])]
             kind = next((each for each in kinds if each is not None), None)
-            if kind is not None and len(self.kinds) < MOST_MACROS:
+            if kind is not None:
                 self.kinds[match[1]] = kind
 
     def with_imports(self, path: str, defined: dict[str, _Definitions]) -> _Definitions:
         """Return these definitions with those of the files that are imported, and of those that they import."""
         found, waiting, seen = _Definitions(), [path], {path}
         found.title = self.title
-        while waiting:
+        while waiting and len(found.macros) < MOST_MACROS:
             here = waiting.pop()
             known = defined[here]
             found.macros = known.macros | found.macros
             found.kinds = known.kinds | found.kinds
             for name in known.imports:
                 other = posixpath.normpath(posixpath.join(posixpath.dirname(here), name.lstrip("/")))
-                if other in defined and other not in seen:
+                if other in defined and other not in seen and len(seen) < MOST_IMPORTS:
                     seen.add(other)
                     waiting.append(other)
         return found
@@ -139,9 +152,11 @@ class _Definitions:
 class _Typst:
     """One pass over one document; `_open` holds what the closing brackets end."""
 
-    def __init__(self, document: Document, source: str, definitions: _Definitions, report: Report) -> None:
+    def __init__(
+        self, document: Document, source: str, definitions: _Definitions, report: Report, effort: Effort
+    ) -> None:
         self._document, self._source, self._report = document, source, report
-        self._definitions = definitions
+        self._definitions, self._effort = definitions, effort
         self._inside: list[str] = []
         self._tag = "p"
         self._open: list[tuple[str, DocumentPart | None]] = []
@@ -151,7 +166,7 @@ class _Typst:
         self._steps = STEPS * len(source) + 1000
 
     def read(self) -> None:
-        while self._at < len(self._source):
+        while self._at < len(self._source) and not self._effort.is_spent:
             match = _TOKEN.match(self._source, self._at)
             assert match is not None
             self._at = match.end()
@@ -222,7 +237,7 @@ class _Typst:
     def _inline(self, words: str) -> str:
         """Return words of a heading or a title as HTML."""
         document = Document("", "")
-        _Typst(document, words[:2000], self._definitions, Report()).read()
+        _Typst(document, words[:2000], self._definitions, Report(), self._effort).read()
         return "".join(document.current.html)
 
     def _math(self, found: str) -> None:
@@ -230,10 +245,13 @@ class _Typst:
         if not inside.strip():
             return
         display = inside[:1].isspace() and inside[-1:].isspace()
-        self._inside.append(math(typst_to_latex(inside.strip(), self._definitions.macros), display=display))
+        self._inside.append(math(self._latex(inside.strip()), display=display))
         if display and (label := _LABEL_BEHIND.match(self._source, self._at)):
             self._document.label(label[1])
             self._at = label.end()
+
+    def _latex(self, formula: str) -> str:
+        return typst_to_latex(formula, self._definitions.macros, self._effort)
 
     def _raw(self, found: str) -> None:
         if not found.startswith("```"):
@@ -278,13 +296,7 @@ class _Typst:
         if self._source.startswith("[", self._at):
             self._content(kind, name, arguments, match.start())
         elif name in self._definitions.macros:
-            self._inside.append(
-                math(
-                    typst_to_latex(
-                        match.group() + (f"({arguments})" if arguments else ""), self._definitions.macros
-                    )
-                )
-            )
+            self._inside.append(math(self._latex(match.group() + (f"({arguments})" if arguments else ""))))
         elif name in ("figure", "quote", "link", "ref"):
             self._words_of(name, arguments)
         elif self._source.startswith(";", self._at):
