@@ -22,7 +22,8 @@ ROOMS = (
 WINGS = ("catalogue", "engines", "lexical", "indexing", "admin")
 """The wings of the index; those before `indexing` do not know each other."""
 SEAM = {
-    f"mathamr.systems.{name}" for name in ("field", "models", "nodematch", "ranking", "system", "vectors")
+    f"mathamr.systems.{name}"
+    for name in ("abilities", "field", "models", "nodematch", "ranking", "system", "vectors")
 }
 """What index, search, evaluation and serve may know of systems; a system's own folder is not among them."""
 FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.cli.environment"}

@@ -17,8 +17,8 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.hits import Hit
 from mathamr.search.results import GRADE
 from mathamr.search.searcher import Index
+from mathamr.systems.abilities import MatchesNodes
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
 from mathamr.systems.system import System, VisualFormula
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb

@@ -47,7 +47,7 @@ from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted, title_of
-from mathamr.systems.nodematch import MatchesNodes
+from mathamr.systems.abilities import ComparesSentences, JoinsWording, MatchesNodes
 from mathamr.systems.ranking import (
     TASKS,
     Ranking,
@@ -456,7 +456,8 @@ class Index(Closing):
                 raise self._unknown(identifier) from error
             raise
         # Some systems join two vectors, that of the wording first; the others need not know.
-        wording = getattr(self.archive.system, "wording_size", 0)
+        system = self.archive.system
+        wording = system.wording_size if isinstance(system, JoinsWording) else 0
         shown_title = plain(title_of(shown))
         return align(context.query.post, context.rows(field), post, stored, shown_title, formula_id, wording)
 
@@ -500,7 +501,8 @@ class Index(Closing):
         assert context.formula is not None
         by = ALIGNMENT
         ours, theirs = context.lexical_trees, trees_of(entry.formula, entry.macros, READING)[0]
-        if not hasattr(self.archive.system_type, "match_nodes"):
+        kind: object = self.archive.system_type  # asked before any weights are loaded
+        if not isinstance(kind, MatchesNodes):
             views = aligned_views(ours, theirs)
         else:
             ours, theirs = context.trees, trees_of(entry.formula, entry.macros)[0]
@@ -521,7 +523,8 @@ class Index(Closing):
 
     def _match_sentences(self, context: QueryContext, entry: FormulaEntry) -> SentenceMatch | None:
         """Return the sentences of both formulas and their similarity, if the system ranks by them."""
-        name = getattr(self.archive.system_type, "sentence_field", None)
+        kind = self.archive.system_type
+        name = kind.sentence_field if isinstance(kind, ComparesSentences) else None
         field = next((each for each in self.archive.manifest.model.fields if each.name == name), None)
         stored = None if field is None else self.archive.engine[field.name].fetch([entry.id]).get(entry.id)
         post = self.archive.catalogue.posts([entry.post]).get(entry.post)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from mathamr.core.registry import Registry
 from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.trees import Trees
 from mathamr.systems.models import model_folder
-from mathamr.systems.system import VisualFormula
 
 View = Literal["opt", "slt"]
 """Which tree of a formula: operators or layout."""
@@ -37,15 +36,6 @@ class TreeMatch:
     view: View
     score: float
     met: tuple[NodePair, ...]
-
-
-@runtime_checkable
-class MatchesNodes(Protocol):
-    """A system that can match nodes; the others are explained by the alignment of trees alone."""
-
-    def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
-        """Return the pairs of nodes by view, for the views that the system compares."""
-        ...
 
 
 class NodeComparer(Protocol):

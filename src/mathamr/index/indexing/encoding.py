@@ -36,6 +36,7 @@ from mathamr.index.payloads import is_tagged_by_question, payload_of
 from mathamr.index.storage import IndexStorage, needs_graphs
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
+from mathamr.systems.abilities import CutsPieces, Preparation
 from mathamr.systems.models import load_system, model_folder, system_of
 from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
@@ -96,7 +97,7 @@ def derive(
 
 
 def _with_items(
-    system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
+    system: System | Preparation, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
 ) -> tuple[list[Derived], list[Item]]:
     """Everything but the vectors, and what is encoded."""
     posts = [unpacked(each.packed) for each in materials]
@@ -190,12 +191,9 @@ class PiecesWork:
 
     def __init__(self, model: str, parser: str | None = None, parser_model: str | None = None) -> None:
         folder = model_folder(Path(model))
-        kind: Any = system_of(folder)
-        self._system: Any = (
-            kind.without_weights(folder)
-            if hasattr(kind, "without_weights")
-            else load_system(folder, "cpu", ONNX)
-        )
+        kind = system_of(folder)
+        self._preparation = kind.without_weights(folder) if isinstance(kind, CutsPieces) else None
+        self._system = self._preparation or load_system(folder, "cpu", ONNX)
         self._graphs = GraphWork(parser, parser_model) if parser else None
         self.identity = self._system.fingerprint
 
@@ -206,7 +204,7 @@ class PiecesWork:
     def _cut(self, material: Material) -> Derived | Lost:
         try:
             (found,), (item,) = _with_items(self._system, [material], self._graphs)
-            return replace(found, pieces=self._system.cut(item) if hasattr(self._system, "cut") else item)
+            return replace(found, pieces=self._preparation.cut(item) if self._preparation else item)
         except Exception as error:
             return Lost("cannot be encoded", f"{type(error).__name__}: {error}")
 
@@ -291,7 +289,7 @@ class Encoders(Closing):
         system: Any = self._archive.system
         for few in batches(cut, AT_ONCE):
             chosen = [each.pieces for each in few if isinstance(each, Derived) and each.pieces is not None]
-            encode = system.encode_pieces if hasattr(system, "encode_pieces") else system.encode
+            encode = system.encode_pieces if isinstance(system, CutsPieces) else system.encode
             encoded = iter(encode(chosen))
             for each in few:
                 if isinstance(each, Derived) and each.pieces is not None:
