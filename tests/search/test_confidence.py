@@ -17,7 +17,7 @@ from mathamr.search.confidence import (
     formula_match,
     isotonic,
 )
-from mathamr.search.formulagrade import CONTAINED, RENAMED
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED
 from mathamr.search.hits import Hit, Hits, Match, reason_of
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
@@ -45,7 +45,8 @@ def test_values_that_never_rise_are_the_nearest_ones() -> None:
 def test_formulas_match_up_to_renaming_and_if_they_contain_the_query() -> None:
     assert formula_match(RankedResult("f", 1.0, exact=True)) == "strong"
     assert formula_match(RankedResult("f", 1.0, {GRADE: RENAMED})) == "strong"
-    assert formula_match(RankedResult("f", 1.0, {GRADE: CONTAINED})) == "weak"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: CONTAINED})) == "strong"
+    assert formula_match(RankedResult("f", 1.0, {GRADE: CONTAINED_RENAMED})) == "weak"
     assert formula_match(RankedResult("f", 1.0, {GRADE: 0.45})) == "weak"
     assert formula_match(RankedResult("f", 1.0, {GRADE: 0.3})) == "similar"
 
@@ -77,14 +78,14 @@ def test_a_very_similar_declaration_matches_although_it_shares_few_words(index: 
     query = Query.of_text("every bounded sequence has a convergent subsequence")
     poor = {"lexical": 0.05, "single": 0.3, "maxsim": 0.5}
     near, far = ({"lexical": 0.06, "single": 0.5, "maxsim": similar} for similar in (0.55, 0.35))
-    for declared, expected in ((True, ["weak", "similar"]), (False, ["similar", "similar"])):
+    for declared, expected in (({"r0"}, ["weak", "similar"]), ({"r1"}, ["similar", "similar"])):
         for first, match in zip((near, far), expected, strict=True):
             least = {**poor, "maxsim": min(poor["maxsim"], first["maxsim"]) - 0.02}
             ranked = [
                 RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((first, *[least] * 12))
             ]
             lexicon = index.archive.lexical.posts
-            found = Confidence(query, lexicon, "mathamr-3", ranked, has_declarations=declared)
+            found = Confidence(query, lexicon, "mathamr-3", ranked, declarations=declared)
             assert found.matches()[0] == match
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ from mathamr import Index, Query
 from mathamr.index.scored import Scored
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.search.wordsfirst import LOOKED_AT, WordsFirst
+from mathamr.search.querywords import QueryWords
+from mathamr.search.wordsfirst import LOOKED_AT, order_by_words
 from tests.models import build_sample_index, sample_posts
 
 STUBS = 13
@@ -58,16 +59,25 @@ def test_posts_with_some_words_keep_their_places(stubs: Index) -> None:
     assert found.index("both") < min(none)
 
 
-def having(held: Mapping[str, str]) -> object:
-    def look(stems: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
-        return {each: set(held.get(each, "")) & set(stems) for each in ids}
+class Holders:
+    """Posts and the stems that they have, each a letter; `asked` has how many posts were looked at, each time."""
 
-    return look
+    def __init__(self, held: Mapping[str, str]) -> None:
+        self.held, self.asked = held, list[int]()
+
+    def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
+        self.asked.append(len(ids))
+        return {each: set(self.held.get(each, "")) & set(terms) for each in ids}
 
 
-def ordered(names: str, held: Mapping[str, str], stems: str) -> str:
+def wanted(stems: str) -> QueryWords:
+    return QueryWords(tuple(frozenset([("stems", stem)]) for stem in stems))
+
+
+def ordered(names: str, among: Collection[str] | None = None) -> str:
+    """The post c has both words, e one of them."""
     hits = [Scored(name, 1.0 - place / 10) for place, name in enumerate(names)]
-    found = WordsFirst(frozenset(stems)).order(hits, having(held))  # type: ignore[arg-type]
+    found = order_by_words(hits, wanted("xy"), Holders({"c": "xy", "e": "x"}), among)
     scores = [hit.score for hit in found]
     assert scores == sorted(scores, reverse=True)
     return "".join(hit.id for hit in found)
@@ -78,20 +88,19 @@ def ordered(names: str, held: Mapping[str, str], stems: str) -> str:
     [("abcd", "cabd"), ("cabd", "cabd"), ("abd", "abd"), ("eafcbg", "ecafbg")],
 )
 def test_only_posts_without_any_word_give_way_and_only_to_those_with_all(names: str, expected: str) -> None:
-    """The posts c has both words, e one of them."""
-    assert ordered(names, {"c": "xy", "e": "x"}, "xy") == expected
+    assert ordered(names) == expected
+
+
+def test_beside_a_formula_only_posts_that_have_it_give_way() -> None:
+    assert ordered("abcd", {"b", "c"}) == "acbd"
+    assert ordered("abcd", {"a", "b"}) == "abcd"
 
 
 def test_nothing_else_is_read_where_the_first_results_all_have_a_word() -> None:
-    asked: list[int] = []
-
-    def look(stems: Collection[str], ids: Sequence[str]) -> dict[str, set[str]]:
-        asked.append(len(ids))
-        return {each: {"x"} for each in ids}
-
+    holders = Holders({f"p{place}": "x" for place in range(500)})
     hits = [Scored(f"p{place}", 1000.0 - place) for place in range(500)]
-    assert WordsFirst(frozenset("x")).order(hits, look) is hits
-    assert asked == [LOOKED_AT]
+    assert order_by_words(hits, wanted("x"), holders) is hits
+    assert holders.asked == [LOOKED_AT]
 
 
 @pytest.mark.parametrize(
@@ -100,11 +109,17 @@ def test_nothing_else_is_read_where_the_first_results_all_have_a_word() -> None:
         ("compact sets", {"compact", "set"}),
         ("what is a lattice", {"lattic"}),
         ("$x^2+1$ lattice", {"lattic"}),
-        ("$x^2+1$", None),
-        ("the alpha of x", None),
-        ("a sequence of functions that converges uniformly on every compact set", None),
+        ("$x^2+1$", set()),
+        ("the alpha of x", set()),
     ],
 )
-def test_the_words_that_count_are_those_of_a_short_query(text: str, stems: set[str] | None) -> None:
-    found = WordsFirst.of(Query.of_text(text), {})
-    assert (None if found is None else set(found.stems)) == stems
+def test_the_words_that_count_are_neither_common_words_nor_letters(text: str, stems: set[str]) -> None:
+    found = QueryWords.of(Query.of_text(text), {})
+    assert {term for terms in found.wanted for _, term in terms} == stems
+
+
+def test_a_word_alone_that_names_a_symbol_is_the_symbol_too() -> None:
+    assert QueryWords.of(Query.of_text("sum"), {}).wanted == (
+        frozenset([("stems", "sum"), ("latex", "$\\sum")]),
+    )
+    assert len(QueryWords.of(Query.of_text("x"), {})) == 1

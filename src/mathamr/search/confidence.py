@@ -9,21 +9,23 @@ with what answers it in the collection and once without (the study `emptiness`, 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import STOP_WORDS, stems, words
+from mathamr.index.lexical.terms import STOP_WORDS, ngrams, stems, words
 from mathamr.posts.passage import PLACEHOLDER
-from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
-from mathamr.search.hits import LISTED, NAMED, Match
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, SIMILAR
+from mathamr.search.hits import LISTED, MATCHES, NAMED, Match
 from mathamr.search.library import PROFILE
-from mathamr.search.namequery import general_words
+from mathamr.search.namequery import general_words, has_phrase
 from mathamr.search.query import Query
-from mathamr.search.results import GRADE, RankedResult
+from mathamr.search.querywords import QueryWords
+from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 
 STRONG, WEAK = 0.5, 0.2
 """The probabilities from which a hit is a strong or a weak match."""
@@ -31,10 +33,17 @@ WEAK_QUESTION = 0.1
 """The same for whole questions, of which no feature tells well enough whether they have an answer, so that few are called unanswered."""
 WEAK_DECLARATION = 0.1
 """The same for declarations of a library, where many are as similar as the one that was asked for (lab/notes/lean.md)."""
+LONGEST_PHRASE = 20
+"""How many words of a short query are looked for side by side."""
 BACKGROUND = slice(4, 12)
 """The places of a ranking whose scores are the background that a match stands out from."""
 ALIKE = 0.7
 """The alignment of trees from which a formula is nearly the same."""
+
+_EQUATION = re.compile(
+    r"\s*(?:equations?|eqs?n?\.?|formulas?)?\s*\((\d{1,4}(?:\.\d{1,4}){0,5}[a-z]?)\)[\s.?]*", re.IGNORECASE
+)
+"""The number of an equation as a query, such as `equation (2.1)`."""
 
 Group = Literal["text", "formula", "mixed", "question"]
 """The groups of queries that have weights of their own: names and a few words, a formula, a formula with words, whole questions."""
@@ -88,8 +97,16 @@ BY_WORDS: Mapping[Group, ConfidenceWeights] = {
 """Without vectors: for models whose cosines were not measured, and for searches by words."""
 
 
+Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
+"""Returns the sentences and the formulas of posts, titles first."""
+
+
 class Confidence:
-    """Judges the results of one query; `ranked` is the beginning of its ranking."""
+    """Judges the results of one query; `ranked` is the beginning of its ranking.
+
+    `declarations` are the results that are declarations of a library, and `sentences` reads the texts in which the words of a
+    short query may stand side by side.
+    """
 
     def __init__(
         self,
@@ -99,14 +116,13 @@ class Confidence:
         ranked: Sequence[RankedResult] = (),
         corrected: Mapping[str, str] = MappingProxyType({}),
         *,
-        has_declarations: bool = False,
+        declarations: Collection[str] = (),
+        sentences: Sentences | None = None,
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
         self._has_vectors = model.startswith(CALIBRATED)
-        self._corrected, self._has_declarations = corrected, has_declarations
-        self._weak = (
-            WEAK_QUESTION if query.kind == "question" else WEAK_DECLARATION if has_declarations else WEAK
-        )
+        self._corrected, self._declarations, self._sentences = corrected, declarations, sentences
+        self._weak = WEAK_QUESTION if query.kind == "question" else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
         self._background = {
             name: math.fsum(each.evidence.get(name, 0.0) for each in behind) / len(behind) if behind else 0.0
@@ -124,8 +140,13 @@ class Confidence:
 
     @cached_property
     def absent(self) -> list[str]:
-        """The words of a short query that no post has in any form, as they were typed; not those that were corrected."""
-        if self._query.kind == "question":
+        """The words of a short query that no post has in any form, as they were typed; not those that were corrected.
+
+        None is absent where a result has the whole query as its label, name or number, or where a word alone names a symbol of formulas.
+        """
+        if self._query.kind == "question" or any(map(is_exact, self._ranked)):
+            return []
+        if self._has_symbol or self._numbered:
             return []
         gone = {
             word
@@ -148,15 +169,15 @@ class Confidence:
     def matches(self) -> list[Match]:
         """Return what each result is to the query; no result is called more than one that is ranked before it.
 
-        A post with the query's formula, or with one that contains it, is at least a weak match, and so is what stands before it. So is a
-        very similar declaration of a library: it states in code what the query says in words, and shares few of them.
+        A post that has what was typed is at least a weak match, whatever else it is, and so is what stands before it.
         """
         if any(map(self._is_name, self.absent)):
             return ["similar"] * len(self._ranked)
-        least = [self._weak if self._holds(each) else 0.0 for each in reversed(self._ranked)]
+        least = [self._least(each) for each in reversed(self._ranked)]
         probabilities = isotonic([self._judged(each) for each in self._ranked])
         floors = reversed(list(accumulate(least, max)))
-        return [self._called(max(pair)) for pair in zip(probabilities, floors, strict=True)]
+        called = map(self._called, self._ranked, map(max, probabilities, floors))
+        return list(accumulate(called, lambda *pair: max(pair, key=MATCHES.index)))
 
     def probability(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
@@ -179,27 +200,70 @@ class Confidence:
 
     def _judged(self, found: RankedResult) -> float:
         """Return the probability of a result; a post that has the query as its name, label, tag or entry is what was asked."""
-        evidence = found.evidence
-        if evidence.get("label") or evidence.get("name", 0.0) >= NAMED or LISTED.keys() & evidence.keys():
+        return 1.0 if is_exact(found) else self.probability(found)
+
+    def _least(self, found: RankedResult) -> float:
+        """Return the least probability of a result that has what was typed, or 0.
+
+        A post with a formula that was asked for alone, or with one that contains it, is what was asked; beside words, or in other letters, it may be.
+        So may be a post with the only word of the query, or with its words side by side, and a very similar declaration of a
+        library: it states in code what the query says in words, and shares few of them.
+        """
+        grade = found.evidence.get(GRADE, 0.0)
+        if self.group == "formula" and grade >= CONTAINED:
+            return STRONG
+        if found.id in self._numbered:
             return 1.0
-        return self.probability(found)
+        if grade >= (CONTAINED_RENAMED if self.group == "formula" else CONTAINED) or found.id in self._saying:
+            return self._weak
+        is_near = found.evidence.get("maxsim", 0.0) >= PROFILE.very_similar
+        return self._weak if found.id in self._declarations and is_near else 0.0
 
-    def _holds(self, found: RankedResult) -> bool:
-        """Return True if a post has the query's formula, or one that contains it; beside words its letters must be the same."""
-        if self._has_declarations and found.evidence.get("maxsim", 0.0) >= PROFILE.very_similar:
-            return True
-        least = CONTAINED_RENAMED if self.group == "formula" else CONTAINED
-        return found.evidence.get(GRADE, 0.0) >= least
+    @cached_property
+    def _saying(self) -> frozenset[str]:
+        """The results that have the only word of the query, or of a short query without formulas all words side by side."""
+        wanted = QueryWords.of(self._query, self._corrected)
+        if self.group != "text" or not len(wanted):
+            return frozenset()
+        ids = [each.id for each in self._ranked]
+        whole = [each for each, held in wanted.count_held(ids, self._lexicon).items() if held == len(wanted)]
+        if len(wanted) == 1 or self._sentences is None or self._query.formulas:
+            return frozenset(whole if len(wanted) == 1 else ())
+        typed = words(self._query.text)
+        typed = [self._corrected.get(word, word) for word in typed[:LONGEST_PHRASE]]
+        while typed and typed[0] in STOP_WORDS:
+            del typed[0]
+        phrase = stems(typed)
+        read = self._sentences([each for each in ids[:MOST_GRADED] if each in set(whole)])
+        return frozenset(
+            each for each, said in read.items() if any(has_phrase(stems(words(one)), phrase) for one in said)
+        )
 
-    def _called(self, probability: float) -> Match:
-        """Return the label of a probability.
+    @cached_property
+    def _numbered(self) -> frozenset[str]:
+        """The first results that show the number of an equation, if the query is one."""
+        asked = _EQUATION.fullmatch(self._query.text)
+        if asked is None or self._sentences is None:
+            return frozenset()
+        shown = re.compile(rf"\({re.escape(asked[1])}\)|\\tag\*?\{{{re.escape(asked[1])}\}}")
+        read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
+        return frozenset(each for each, said in read.items() if any(map(shown.search, said)))
+
+    @cached_property
+    def _has_symbol(self) -> bool:
+        """True if the query is a word or letter that names a symbol, and some post has it in a formula."""
+        return any(self._lexicon.frequencies("latex", ngrams(self._query.symbols, 1)).values())
+
+    def _called(self, found: RankedResult, probability: float) -> Match:
+        """Return the label of a result of this probability.
 
         If no post mentions a name of the query, such as Cantelli, nothing is more than similar (`matches`); if none has some other
         word of it, which notes may say in other words, a result is at most a weak match.
         """
         if probability >= STRONG and (probability == 1.0 or not self.absent):
             return "strong"
-        return "weak" if probability >= self._weak else "similar"
+        weak = min(self._weak, WEAK_DECLARATION) if found.id in self._declarations else self._weak
+        return "weak" if probability >= weak else "similar"
 
     def _is_name(self, word: str) -> bool:
         """Return True for a capitalised word, unless it only begins the query."""
@@ -232,6 +296,14 @@ class Confidence:
         return {name: math.fsum(rarity[stem] for stem in own) / total for name, own in held.items()}
 
 
+def is_exact(found: RankedResult) -> bool:
+    """Return True for a post that has the whole query as its label, tag or entry, or in its name."""
+    evidence = found.evidence
+    return bool(
+        evidence.get("label") or evidence.get("name", 0.0) >= NAMED or LISTED.keys() & evidence.keys()
+    )
+
+
 def isotonic(values: Sequence[float]) -> list[float]:
     """Return the nearest values that never rise: neighbours in the wrong order share their mean (pool adjacent violators).
 
@@ -248,8 +320,8 @@ def isotonic(values: Sequence[float]) -> list[float]:
 
 
 def formula_match(found: RankedResult) -> Match:
-    """Return what a found formula is to the query's: the same up to renaming variables, one that contains it or is nearly the same, or similar."""
+    """Return what a found formula is to the query's: the same up to renaming variables or one that contains it, nearly the same, or similar."""
     grade = found.evidence.get(GRADE, 0.0)
-    if found.exact or found.evidence.get("pattern") or grade >= RENAMED:
+    if found.exact or found.evidence.get("pattern") or grade >= CONTAINED:
         return "strong"
     return "weak" if grade >= min(CONTAINED_RENAMED, SIMILAR * ALIKE) else "similar"

@@ -36,6 +36,14 @@ REASONS = {
     CONTAINED_RENAMED: "has a formula that contains it in other letters",
 }
 """By the least grade of a post's formulas, what they are to the query's."""
+FORMULAS = {
+    IDENTICAL: "the same formula",
+    RENAMED: "the same formula in other letters",
+    CONTAINED: "contains the formula",
+    CONTAINED_RENAMED: "contains the formula in other letters",
+}
+"""The same of a formula that was found."""
+SIMILAR_FORMULA = "a similar formula"
 PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
 """By the component of a ranking, what it found a post by."""
 LISTED = {"tag": "has this tag", "indexed": "has this index entry"}
@@ -65,12 +73,20 @@ def caution_of(day: str) -> str:
     return f"as of {when.day} {when:%B %Y}; the file can no longer be read"
 
 
-def reason_of(evidence: Mapping[str, float]) -> str:
-    """Say by what a post was found.
+def reason_of(evidence: Mapping[str, float], *, of_formula: bool = False) -> str:
+    """Say by what a post was found, or a formula.
 
     >>> reason_of({"name": 0.6}), reason_of({"grade": 0.9, "maxsim": 0.3}), reason_of({"lexical": 0.2, "maxsim": 0.6})
     ('has this name', 'has the formula in other letters', 'by words and meaning')
+    >>> reason_of({"grade": 1.0}, of_formula=True), reason_of({"lexical": 0.2}, of_formula=True)
+    ('the same formula', 'a similar formula')
     """
+    if of_formula:
+        if evidence.get("pattern"):
+            return "fits the wildcards"
+        return next(
+            (said for least, said in FORMULAS.items() if evidence.get(GRADE, 0.0) >= least), SIMILAR_FORMULA
+        )
     if evidence.get("label"):
         return "has this label"
     if evidence.get("name", 0.0) >= NAMED:
@@ -156,7 +172,7 @@ class Hit:
     @property
     def reason(self) -> str:
         """Why the hit was found, in a few words, by the strongest of its evidence."""
-        return reason_of(self.evidence)
+        return reason_of(self.evidence, of_formula=self.formula is not None)
 
     @property
     def location(self) -> str:

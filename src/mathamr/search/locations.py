@@ -99,7 +99,7 @@ def labelled_first(
 
 def _asides(post: Post, label: str) -> tuple[bool, int, int]:
     """Return what orders the posts that one label leads to: whether it is their own, and of declarations how central they are."""
-    own = post.place is not None and post.place.label == label
+    own = post.place is not None and post.place.label.lower() == label.lower()
     if post.markup != "declaration":
         return not own, 0, 0
     return not own, len(AUXILIARY.intersection(post.tags)), len(post.title)

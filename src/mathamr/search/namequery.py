@@ -332,6 +332,11 @@ def is_module_note(post: Post | Payload) -> bool:
     return post.kind == "note" and any(tag.startswith("module:") for tag in post.tags)
 
 
+def is_declaration(payload: Payload) -> bool:
+    """Return True for a declaration of a formal library."""
+    return not is_module_note(payload) and any(tag.startswith("module:") for tag in payload.tags)
+
+
 def _has_inherited_title(post: Post) -> bool:
     """Return True for `Remark 2.1: Compact spaces`, which only names the section that the remark stands in."""
     if post.markup == "latex" and post.kind not in ("section", "note"):

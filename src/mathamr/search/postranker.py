@@ -17,15 +17,23 @@ from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
-from mathamr.search.formulagrade import CONTAINED_RENAMED
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hubness import standard
-from mathamr.search.namequery import CANDIDATES, NamedPosts, NameQuery, deviation, is_module_note
+from mathamr.search.namequery import (
+    CANDIDATES,
+    NamedPosts,
+    NameQuery,
+    deviation,
+    is_declaration,
+    is_module_note,
+)
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
+from mathamr.search.querywords import QueryWords
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
-from mathamr.search.wordsfirst import WordsFirst
+from mathamr.search.wordsfirst import MOST_WORDS, order_by_words
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -216,15 +224,38 @@ class PostRanker(Ranker):
         return NameQuery.of(self.context.query, self._lexicon(), self._collection)
 
     @cached_property
-    def _words(self) -> WordsFirst | None:
+    def _words(self) -> QueryWords | None:
         """The words of the query, if it is short and texts can be read."""
-        return WordsFirst.of(self.context.query, self.corrected) if self._collection is not None else None
+        query = self.context.query
+        is_short = query.kind not in ("formula", "question") and query.post.markup != "declaration"
+        if self._collection is None or not is_short:
+            return None
+        found = QueryWords.of(query, self.corrected)
+        return found if 0 < len(found) <= MOST_WORDS else None
 
     def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
-        """Return results with posts that have all words of a short query before those that have none."""
+        """Return results with posts that have all words of a short query before those that have none.
+
+        Where a formula stands beside the words, that holds among the posts that have it.
+        """
         if self._words is None:
             return fused
-        return self._words.order(fused, partial(self._lexicon().having, "stems"))
+        among = self._with_formula() if self.context.query.formulas else None
+        return order_by_words(fused, self._words, self._lexicon(), among)
+
+    def _with_formula(self) -> set[str]:
+        """Return the posts that were found by a formula that is one of the query's, or contains it."""
+        self._read_best_formulas(list(self._best_formulas))
+        grades = {
+            (ranker, visual): ranker.grade(visual)
+            for found in self._best_formulas.values()
+            for ranker, visual, _ in found
+        }
+        return {
+            post
+            for post, found in self._best_formulas.items()
+            if any(grades[ranker, visual] >= CONTAINED for ranker, visual, _ in found)
+        }
 
     @property
     def _reordered(self) -> int:
@@ -331,6 +362,6 @@ def _lowered(payload: Payload) -> float:
     """By how many standard deviations of the scores a post of a library is lowered; other posts are not."""
     if is_module_note(payload):
         return MODULE_NOTE
-    if not any(tag.startswith("module:") for tag in payload.tags):
+    if not is_declaration(payload):
         return 0.0
     return math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags))

@@ -10,12 +10,13 @@ from types import MappingProxyType
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.symbols import OPERATOR_ROLES, SYMBOLS
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
-from mathamr.formulas.typed.sentences import formula_spans, is_formula, latex_of
-from mathamr.index.lexical.terms import READING, words
+from mathamr.formulas.typed.sentences import formula_spans, is_formula, is_operator, latex_of
+from mathamr.index.lexical.terms import READING, latex_tokens, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -182,6 +183,28 @@ class Query:
             return "mixed" if self._count_words() <= MOST_WORDS_OF_NAME else "words"
         is_name = count <= MOST_WORDS_OF_NAME and "?" not in self.text
         return "name" if is_name else "words"
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        r"""The LaTeX of the symbols that a query of one word or letter names; of a Greek letter also its variant.
+
+        >>> [Query.of_text(text).symbols for text in ("sum", "limit?", "x", "phi", "prime", "sum of cubes")]
+        [('\\sum',), ('\\lim',), ('x',), ('\\phi', '\\varphi'), (), ()]
+        """
+        word = self.text.strip(" ?!.,;:")
+        if self.formulas or not word.isalpha() or not word.isascii():
+            return ()
+        if len(word) == 1:
+            return (word,)
+        latex = f"\\{word}"
+        symbol = SYMBOLS.get(latex)
+        if symbol is None or (symbol.role not in OPERATOR_ROLES and word not in GREEK):
+            latex = latex_of(word).strip() if is_operator(word) or word in GREEK else ""
+        if len(latex_tokens(latex)) != 1:
+            return ()
+        base = latex.removeprefix("\\").removeprefix("var")
+        variants = (f"\\{base}", f"\\var{base}") if base in GREEK else (latex,)
+        return tuple(each for each in variants if each == latex or each in SYMBOLS)
 
     def _count_words(self) -> int:
         """Count the words beside the formulas."""

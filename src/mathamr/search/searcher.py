@@ -39,6 +39,7 @@ from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import MATCHES, Hits
 from mathamr.search.locations import labelled_first, within
+from mathamr.search.namequery import is_declaration
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
@@ -269,7 +270,8 @@ class Index(Closing):
                 self.archive.manifest.model.name,
                 ranked,
                 ranker.corrected,
-                has_declarations=self.has_declarations,
+                declarations=self._declarations([each.id for each in ranked]),
+                sentences=self._sentences,
             )
             labels = confidence.matches() if task == "answers" else list(map(formula_match, ranked))
             if task == "formulas" or not confidence.unmentioned:
@@ -294,6 +296,18 @@ class Index(Closing):
             counts=self._counts(task, ranked[:counted]) if counted else None,
             found=min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing"),
         )
+
+    def _declarations(self, ids: Sequence[str]) -> frozenset[str]:
+        """Return those of some posts that are declarations of a formal library."""
+        if not self.has_declarations:
+            return frozenset()
+        found = self.archive.payloads("posts", ids)
+        return frozenset(name for name, payload in found.items() if is_declaration(payload))
+
+    def _sentences(self, ids: Sequence[str]) -> dict[str, Sequence[str]]:
+        """Return the sentences and the formulas of posts."""
+        read = self.archive.catalogue.previews(ids)
+        return {each: [*found.sentence_texts, *found.formula_latex] for each, found in read.items()}
 
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
         found = self.archive.payloads(

@@ -43,6 +43,11 @@ def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
     return symbols, frozenset(symbols) - (core or frozenset())
 
 
+OPERATOR_ROLES = frozenset(
+    ["FUNCTION", "OPFUNCTION", "TRIGFUNCTION", "LIMITOP", "SUMOP", "INTOP", "BIGOP", "DIFFOP", "OPERATOR"]
+)
+"""The roles of symbols that are named by words: functions, sums, integrals, limits."""
+
 NAMES = {":": "colon", "\\|": "||", "\\{": "{", "\\}": "}"}
 """Names of symbols that differ from the name of their command."""
 

@@ -103,10 +103,26 @@ def is_formula(text: str) -> bool:
     )
 
 
+def is_operator(text: str) -> bool:
+    """Return True for a word that names a function or an operator and has nothing beside it.
+
+    >>> [is_operator(text) for text in ("sum", "limit?", "log x", "prime")]
+    [True, True, False, False]
+    """
+    found = list(_words(text))
+    return len(found) == 1 and found[0].role == "prefix" and found[0].text.isalpha()
+
+
 def formula_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the formulas of a text begin and end; a text of formulas alone is one."""
+    """Return where the formulas of a text begin and end; a text of formulas alone is one.
+
+    The name of an operator is a word unless something stands beside it.
+
+    >>> formula_spans("sum"), formula_spans("sum 1/n^2")
+    ([], [(0, 9)])
+    """
     words = list(_words(text)) if any(map(str.isalnum, text)) else []
-    if not words or all(word.role == "prose" for word in words):
+    if not words or all(word.role == "prose" for word in words) or is_operator(text):
         return []
     if _is_all_formula(words):
         start, end = words[0].start, len(text.rstrip())

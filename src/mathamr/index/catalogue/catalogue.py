@@ -49,6 +49,7 @@ CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
 CREATE TABLE IF NOT EXISTS labels (
     label TEXT NOT NULL, post INTEGER NOT NULL, own INTEGER NOT NULL, PRIMARY KEY (label, post)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS labels_post ON labels (post);
+CREATE INDEX IF NOT EXISTS labels_in_any_case ON labels (label COLLATE NOCASE);
 CREATE TABLE IF NOT EXISTS encoded (
     post INTEGER PRIMARY KEY, meaning BLOB NOT NULL, rows INTEGER NOT NULL, formulas INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS encoded_meaning ON encoded (meaning);
@@ -198,12 +199,18 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         return [tag for (tag,) in self._rows(sql, (prefix, f"{prefix}\uffff", most))]
 
     def labelled(self, label: str, most: int = -1) -> list[str]:
-        """Return the ids of the posts that a label leads to: first those it names, then those that contain what it names."""
-        sql = (
-            "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
-            " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number LIMIT ?"
-        )
-        return [post_id for (post_id,) in self._rows(sql, (storable(label), most))]
+        """Return the ids of the posts that a label leads to: first those it names, then those that contain what it names.
+
+        A label in other cases of letters counts where there is none in these.
+        """
+        for collation in ("BINARY", "NOCASE"):
+            sql = (
+                "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
+                f" WHERE label = ? COLLATE {collation} AND deleted = 0 ORDER BY own DESC, number LIMIT ?"
+            )
+            if found := self._rows(sql, (storable(label), most)):
+                return [post_id for (post_id,) in found]
+        return []
 
     def sources(self) -> Counter[str]:
         """Return the number of posts from each source."""

@@ -1,0 +1,55 @@
+"""`QueryWords`: the words of a query that say what is asked for, each with the terms by which a post has it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mathamr.formulas.typed.names import GREEK
+from mathamr.index.lexical.terms import STOP_WORDS, ngrams, stems, word_tokens, words
+from mathamr.posts.passage import PLACEHOLDER
+from mathamr.search.query import Query
+
+
+class TermHolders(Protocol):
+    """Tells which of some terms of a field each of some entries has, as the lexical index does."""
+
+    def having(
+        self, field: str, terms: Collection[str], ids: Collection[str]
+    ) -> Mapping[str, Collection[str]]:
+        """Return the terms that each entry has."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWords:
+    """For each word, the terms by which a post has it: its stem and, of a word alone that names a symbol, that symbol."""
+
+    wanted: tuple[frozenset[tuple[str, str]], ...]
+
+    @classmethod
+    def of(cls, query: Query, corrected: Mapping[str, str]) -> QueryWords:
+        """Return the words of a query, misspelt ones corrected; common words and letters, which may stand in formulas, are left out."""
+        found = {
+            corrected.get(word, word)
+            for word in words(PLACEHOLDER.sub(" ", query.passage.text))
+            if word not in STOP_WORDS and word not in GREEK and (len(word) > 1 or word.isdigit())
+        }
+        wanted = [{("stems", stem)} for stem in dict.fromkeys(stems(sorted(found)))]
+        if query.symbols:
+            own = {("stems", stem) for stem in word_tokens(query.text)}
+            wanted = [{*own, *(("latex", term) for term in ngrams(query.symbols, 1))}]
+        return cls(tuple(map(frozenset, wanted)))
+
+    def __len__(self) -> int:
+        return len(self.wanted)
+
+    def count_held(self, ids: Sequence[str], lexicon: TermHolders) -> dict[str, int]:
+        """Return how many of the words each of some posts has."""
+        held: dict[str, set[tuple[str, str]]] = {each: set() for each in ids}
+        for field in {field for terms in self.wanted for field, _ in terms}:
+            terms = {term for own in self.wanted for of, term in own if of == field}
+            for each, own in lexicon.having(field, terms, ids).items():
+                held[each].update((field, term) for term in own)
+        return {each: sum(not own.isdisjoint(word) for word in self.wanted) for each, own in held.items()}

@@ -1,0 +1,129 @@
+"""What people type first: a word, the name of an operator, a letter, a label, a number; each is found where it stands."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr import Index
+from mathamr.formulas.latex.symbols import OPERATOR_ROLES, SYMBOLS
+from mathamr.index.lexical.terms import STOP_WORDS, latex_tokens, post_terms
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Place, Post
+from tests.models import build_sample_index
+
+
+@pytest.fixture(scope="module")
+def counts(index: Index) -> Counter[str]:
+    """In how many posts of the sample each word stands."""
+    return Counter(word for post in index.posts() for word in set(post_terms(post)["words"]))
+
+
+def test_no_word_that_stands_in_the_posts_is_denied(index: Index, counts: Counter[str]) -> None:
+    """Of a hundred such words 26 were."""
+    words = sorted(
+        word for word, often in counts.items() if often >= 4 and word not in STOP_WORDS and word.isalpha()
+    )
+    drawn = random.Random(65).sample(words, 40)
+    assert {
+        word: hits.found
+        for word in drawn
+        if (hits := index.search(word, k=3)).found in ("similar", "nothing")
+    } == {}
+
+
+def operators(index: Index) -> list[str]:
+    """The names of operators of which the sample has the word or the symbol."""
+    used = {
+        token for post in index.posts() for formula in post.formulas for token in latex_tokens(formula.latex)
+    }
+    named = (
+        name[1:] for name, symbol in SYMBOLS.items() if symbol.role in OPERATOR_ROLES and name[1:].isalpha()
+    )
+    return sorted(
+        {name for name in named if f"\\{name}" in used} | {"integral", "limit", "product", "determinant"}
+    )
+
+
+def test_the_name_of_an_operator_is_a_word_and_its_symbol(index: Index) -> None:
+    names = operators(index)
+    assert {"sum", "max", "min", "log", "det", "gcd", "exp", "int", "lim"} <= set(names)
+    denied = {name for name in names if index.search(name, k=3).found in ("similar", "nothing")}
+    assert denied == set()
+
+
+@pytest.mark.parametrize("text", ["x", "n", "alpha", "\\varepsilon", "epsilon"])
+def test_a_letter_is_found_in_formulas(index: Index, text: str) -> None:
+    hits = index.search(text, k=3)
+    assert hits.found in ("strong", "weak")
+    assert hits.notes == ()
+    assert hits.absent == ()
+
+
+def note(identifier: str, title: str, body: str, label: str = "") -> Post:
+    place = Place("notes.tex", label=label)
+    formulas = formulas_of(identifier, title, body, "latex")
+    return Post(identifier, "note", body, title=title, markup="latex", formulas=formulas, place=place)
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
+    posts = [
+        note(
+            "compact",
+            "Closed subsets",
+            "Every closed subset of a compact space is compact.",
+            "thm:ClosedCompact",
+        ),
+        note("wave", "Waves", "Then $$u_{tt} = u_{xx} \\tag{2.1}$$ holds.", "eq:Wave"),
+        note("uses", "Strings", "By (2.1) a string vibrates.", "lem:Zappa"),
+        note("theorem", "Theorem 2.1", "A string is finite.", "thm:finite"),
+        note("other", "Graphs", "A tree with $n$ vertices has $n-1$ edges.", "prop:tree"),
+        *(note(f"more-{n}", f"Remark {n}", f"Nothing of note about $x_{n}$ and rings.") for n in range(14)),
+    ]
+    folder = build_sample_index(tmp_path_factory.mktemp("typed") / "index", model_folder, posts)
+    with Index.open(folder, device="cpu") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("thm:ClosedCompact", "compact"),
+        ("thm:closedcompact", "compact"),
+        ("THM:CLOSEDCOMPACT", "compact"),
+        ("label:eq:wave", "wave"),
+        ("lem:Zappa", "uses"),
+        ("prop:tree", "other"),
+        ("Theorem 2.1", "theorem"),
+        ("theorem 2.1", "theorem"),
+    ],
+)
+def test_an_exact_label_or_number_is_found_whatever_else_is_absent(
+    notes: Index, text: str, first: str
+) -> None:
+    hits = notes.search(text, k=5)
+    assert hits[0].id == first
+    assert (hits[0].match, hits.found, hits.absent) == ("strong", "strong", ())
+
+
+@pytest.mark.parametrize("text", ["equation (2.1)", "Eq. (2.1)", "(2.1)", "eqn (2.1)?"])
+def test_the_number_of_an_equation_is_found(notes: Index, text: str) -> None:
+    hits = notes.search(text, k=6)
+    assert {hit.id for hit in hits if hit.match == "strong"} >= {"wave", "uses"}
+    assert hits.absent == ()
+
+
+def test_words_side_by_side_are_not_denied(notes: Index) -> None:
+    hits = notes.search("compact space", k=3)
+    assert hits[0].id == "compact"
+    assert hits.found in ("strong", "weak")
+
+
+@pytest.mark.parametrize("text", ["Zappaflap theorem", "banach", "zebra crossing"])
+def test_what_nothing_has_is_still_denied(notes: Index, text: str) -> None:
+    assert notes.search(text, k=3).found in ("similar", "nothing")
