@@ -21,6 +21,30 @@ sys.stdin.read()
 """
 
 
+POLL = """
+import sys
+from pathlib import Path
+from mathamr.core.storage.writerlock import holder_of
+print("polling", flush=True)
+while True:
+    holder_of(Path(sys.argv[1]))
+"""
+
+
+def test_readers_that_ask_who_holds_the_lock_hinder_no_writer(tmp_path: Path) -> None:
+    WriterLock(tmp_path, "me").release()
+    poller = subprocess.Popen([sys.executable, "-c", POLL, str(tmp_path)], stdout=subprocess.PIPE)
+    assert poller.stdout is not None
+    try:
+        assert poller.stdout.readline() == b"polling\n"
+        for _ in range(2000):
+            WriterLock(tmp_path, "me").release()
+    finally:
+        poller.kill()
+        poller.wait()
+        poller.stdout.close()
+
+
 def test_a_second_writer_learns_who_holds_the_lock(tmp_path: Path) -> None:
     with (
         WriterLock(tmp_path, "mathamr index"),

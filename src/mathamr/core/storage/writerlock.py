@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import socket
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +14,9 @@ from typing import Any, Self
 from mathamr.core.errors import MathAMRError
 
 LOCK = "lock"
+PATIENCE_SECONDS = 0.1
+"""How long a lock must be held by others before it counts as taken."""
+_PAUSE = 0.001
 
 
 class InUseError(MathAMRError):
@@ -33,7 +37,7 @@ class WriterLock:
         except OSError as error:
             raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(handle)
         except OSError as error:
             holder = _holder(handle)
             os.close(handle)
@@ -67,6 +71,19 @@ class WriterLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _take(handle: int) -> None:
+    """Take the lock; try again for a moment, since whoever asks for the holder has it while looking (`holder_of`)."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(_PAUSE)
 
 
 def holder_of(folder: Path) -> str | None:
