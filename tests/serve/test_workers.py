@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
@@ -8,7 +7,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import psutil
@@ -16,9 +16,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
-from mathamr.serve.connections import YIELDS, ConnectionCounts, Connections, Listener
-from mathamr.serve.limits import Limits
-from mathamr.serve.server import bound_socket
+from mathamr.serve.server import SHARES_OUT, bound_socket, own_socket, shared_port
 from mathamr.serve.workers import worker_count
 
 
@@ -42,71 +40,118 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
     return True
 
 
-def test_processes_answer_side_by_side_and_end_together(small_index: Path) -> None:
-    process = subprocess.Popen(
-        [*SERVE, str(small_index), "--port", "0", "-q", "--processes", "2", "--limit", "seconds=120"],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "MATHAMR_API_KEY": ""},
-        text=True,
-    )
-    assert process.stdout is not None
-    address = process.stdout.readline().strip()
-    servers = [each for each in psutil.Process(process.pid).children() if "serve" in each.cmdline()]
-    assert len(servers) == 1
+class Served:
+    """`mathamr serve` of an index in two processes."""
 
-    def both_listen() -> bool:
-        port = int(address.rstrip("/").rpartition(":")[2])
-        return (
-            sum(
-                1
-                for each in (psutil.Process(process.pid), *servers)
+    def __init__(self, index: Path, *more: str) -> None:
+        self.process = subprocess.Popen(
+            [*SERVE, str(index), "--port", "0", "-q", "--processes", "2", *more],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "MATHAMR_API_KEY": ""},
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().strip()
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        """The processes that serve, as far as they live."""
+        return [each for each in psutil.Process(self.process.pid).children() if each.status() != "zombie"]
+
+    def search(self, word: str) -> None:
+        """Fail if a search on a connection of its own is not answered."""
+        urllib.request.urlopen(f"{self.address}v1/search?q={word}&strategy=lexical", timeout=60).read()
+
+    def connected(self) -> dict[int, int]:
+        """The number of connections of each worker."""
+        port = int(self.address.rstrip("/").rpartition(":")[2])
+        return {
+            each.pid: sum(
+                held.status == psutil.CONN_ESTABLISHED and held.laddr.port == port
                 for held in each.net_connections("tcp")
-                if held.status == psutil.CONN_LISTEN and held.laddr.port == port
             )
-            == 2
+            for each in self.workers
+        }
+
+    def listening(self) -> int:
+        """The number of workers that accept connections."""
+        return sum(
+            any(held.status == psutil.CONN_LISTEN for held in each.net_connections("tcp"))
+            for each in self.workers
         )
 
-    try:
-        assert within(120, both_listen)
-        for number in range(12):  # each a connection of its own, which either of them may get
-            urllib.request.urlopen(f"{address}v1/search?q=prime+{number}&strategy=lexical", timeout=60).read()
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        assert within(
-            120, lambda: not any(each.is_running() and each.status() != "zombie" for each in servers)
-        )
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    def end(self) -> str:
+        """Stop the server and return its log."""
+        self.process.terminate()
+        return self.process.communicate(timeout=60)[1]
 
 
-def connected(to: socket.socket, count: int) -> list[socket.socket]:
-    return [socket.create_connection(to.getsockname()) for _ in range(count)]
+@pytest.fixture
+def served(small_index: Path) -> Iterator[Served]:
+    found = Served(small_index, "--limit", "seconds=120")
+    yield found
+    found.process.kill()
+    found.process.communicate()
 
 
-def test_a_worker_with_more_connections_leaves_the_next_to_another_but_not_for_ever() -> None:
-    counts = ConnectionCounts(2)
+def test_processes_answer_side_by_side_and_end_together(served: Served) -> None:
+    workers = served.workers
+    assert len(workers) == 2
+    clients: list[socket.socket] = []
 
-    def set_other(count: int | None) -> None:
-        counts.own = 1
-        counts.leave() if count is None else counts.set(count)
-        counts.own = 0
+    def both_have_clients() -> bool:
+        port = int(served.address.rstrip("/").rpartition(":")[2])
+        clients.append(socket.create_connection(("127.0.0.1", port)))
+        return all(served.connected().values())
 
-    async def accept() -> None:
-        with Listener(bound_socket("127.0.0.1", 0), Connections(Limits(), counts)) as fair:
-            fair.listen()
-            clients = connected(fair, 5)
-            taken = [fair.accept()[0] for _ in range(2)]  # the other is not there yet
-            set_other(2)
-            taken.append(fair.accept()[0])  # as many as the other is not more
-            for _ in range(YIELDS):
-                with pytest.raises(BlockingIOError):
-                    fair.accept()
-            taken.append(fair.accept()[0])
-            set_other(None)
-            taken.append(fair.accept()[0])  # there is nobody to leave it to
-            for each in (*clients, *taken):
-                each.close()
+    assert within(120, both_have_clients)
+    for client in clients:
+        client.close()
+    for number in range(12):
+        served.search(f"prime+{number}")
+    served.process.send_signal(signal.SIGKILL)
+    served.process.wait()
+    assert within(120, lambda: not any(each.is_running() and each.status() != "zombie" for each in workers))
 
-    asyncio.run(accept())
+
+def test_a_worker_that_is_killed_is_replaced_while_the_others_answer(served: Served) -> None:
+    first = served.workers
+    assert len(first) == 2
+    assert within(120, lambda: served.listening() == 2)
+    for victim in first:
+        victim.kill()
+        # A zombie may have threads that still hold its socket.
+        assert within(60, lambda victim=victim: not psutil.pid_exists(victim.pid))  # type: ignore[misc]
+        for number in range(4):
+            served.search(f"prime+{number}")
+        assert within(120, lambda: served.listening() == 2)
+    assert not set(first) & set(served.workers)
+    served.search("prime")
+    assert served.end().count("was ended by SIGKILL; another one takes its place") == 2
+
+
+def test_a_server_whose_workers_cannot_start_ends_and_says_why(small_index: Path, tmp_path: Path) -> None:
+    served = Served(small_index, "--beside", str(tmp_path / "nowhere"))
+    error = served.process.communicate(timeout=120)[1]
+    assert served.process.returncode == 1
+    assert served.address == ""
+    assert "nowhere does not exist" in error
+    assert "could not start" in error
+
+
+@pytest.mark.skipif(not SHARES_OUT, reason="this system shares no connections out")
+def test_two_servers_that_start_at_the_same_time_do_not_share_a_port() -> None:
+    with closing(bound_socket("127.0.0.1", 0)) as bound:
+        port = bound.getsockname()[1]
+        with shared_port(bound), closing(own_socket(bound)) as one, closing(own_socket(bound)) as other:
+            with (
+                closing(bound_socket("127.0.0.1", port)) as second,
+                pytest.raises(MathAMRError, match="--port"),
+            ):
+                shared_port(second)
+            one.listen()
+            other.listen()
+            with pytest.raises(MathAMRError, match="--port"):
+                bound_socket("127.0.0.1", port)
+        shared_port(bound).__exit__(None, None, None)

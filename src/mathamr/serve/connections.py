@@ -9,7 +9,6 @@ reports whose turn it is, and nothing of uvicorn is overridden.
 from __future__ import annotations
 
 import asyncio
-import mmap
 import resource
 import socket
 import struct
@@ -28,11 +27,8 @@ RESERVE = 16
 """Connections above the limit, on which only health checks are answered and everything else is refused with 429."""
 FEWEST = 8
 """Connections that are kept open however few files the system grants."""
-YIELDS, YIELD_SECONDS = 20, 0.001
-"""How often a worker with more connections leaves the next one to another, and how long it waits each time."""
 _AT_ONCE = struct.pack("ii", 1, 0)
 """The value of `SO_LINGER` that drops what a client has not read when its connection is closed."""
-_COUNT_BYTES, _ABSENT = 8, 1 << 60
 
 
 def fit_to_files(limits: Limits) -> Limits:
@@ -52,35 +48,11 @@ def fit_to_files(limits: Limits) -> Limits:
     return replace(limits, connections=max(FEWEST, soft - OWN_FILES))
 
 
-class ConnectionCounts:
-    """The number of connections of each worker, in memory that they share; create it before they are forked."""
-
-    def __init__(self, processes: int = 1) -> None:
-        self._counts = memoryview(mmap.mmap(-1, _COUNT_BYTES * processes)).cast("q")
-        self.own = 0
-        """The number of this worker."""
-        for number in range(processes):
-            self._counts[number] = _ABSENT
-
-    def set(self, count: int) -> None:
-        """Set the count of this worker; before the first call, no other worker leaves a connection to it."""
-        self._counts[self.own] = count
-
-    def leave(self) -> None:
-        """Mark this worker as taking no more connections."""
-        self._counts[self.own] = _ABSENT
-
-    @property
-    def has_more(self) -> bool:
-        """True if this worker has more connections than another one."""
-        return self._counts[self.own] > min(self._counts)
-
-
 class Connections:
     """The connections of one process, by the address of their client; only used on the event loop."""
 
-    def __init__(self, limits: Limits, counts: ConnectionCounts | None = None) -> None:
-        self.limits, self.counts = limits, counts or ConnectionCounts()
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
         self._open: dict[tuple[str, int], Connection] = {}
         self._is_watching = False
 
@@ -104,7 +76,6 @@ class Connections:
         if not connection.is_admitted and len(self._open) >= self.limits.connections + RESERVE:
             return False
         self._open[connection.peer] = connection
-        self.counts.set(len(self._open))
         connection.wait_for_client(self.limits.head_seconds)
         self._watch()
         return True
@@ -113,7 +84,6 @@ class Connections:
         """Forget a connection; one that is not registered is ignored."""
         if self._open.get(connection.peer) is connection:
             del self._open[connection.peer]
-            self.counts.set(len(self._open))
 
     def _victim(self, host: str) -> Connection | None:
         """Return the connection to end for a new one: the one that has kept the server waiting longest.
@@ -212,23 +182,14 @@ class Connection(socket.socket):
 
 
 class Listener(socket.socket):
-    """Replaces a listening socket; a worker with more connections than another briefly leaves the next to it.
-
-    Otherwise the process that wakes first takes many in a row, and their clients, who keep their connections, wait for
-    each other while another process is idle.
-    """
+    """Replaces a listening socket; the connections that it accepts are known to `Connections`."""
 
     def __init__(self, listening: socket.socket, connections: Connections) -> None:
         super().__init__(listening.family, listening.type, listening.proto, listening.detach())
-        self._connections, self._yielded = connections, 0
+        self._connections = connections
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection; raise, as if there was none, if another worker should have it."""
-        if self._connections.counts.has_more and self._yielded < YIELDS:
-            self._yielded += 1
-            time.sleep(YIELD_SECONDS)
-            raise BlockingIOError
-        self._yielded = 0
+        """Return the next connection; raise, as if its client had left, if there is no room for it."""
         accepted, address = super().accept()
         connection = Connection(accepted, (str(address[0]), int(address[1])), self._connections)
         if not self._connections.add(connection):

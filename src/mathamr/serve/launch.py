@@ -21,11 +21,11 @@ from mathamr.search.searcher import Index, load_for_forks
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
-from mathamr.serve.connections import ConnectionCounts, fit_to_files
+from mathamr.serve.connections import fit_to_files
 from mathamr.serve.limits import Limits
-from mathamr.serve.server import address, bound_socket, exposure_warning, server
+from mathamr.serve.server import address, bound_socket, exposure_warning, own_socket, server, shared_port
 from mathamr.serve.service import Service
-from mathamr.serve.workers import worker_count, workers
+from mathamr.serve.workers import Supervisor, worker_count
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
@@ -81,7 +81,6 @@ def serve(
 
     with closing(bound_socket(host, port)) as listening:
         where = address(host, listening.getsockname()[1])
-        counts = ConnectionCounts(count)
 
         def run(started: Callable[[], None]) -> None:
             with (
@@ -95,33 +94,25 @@ def serve(
                 index.warm()
                 keep_loaded()
 
-                def listens() -> None:
-                    counts.set(0)
-                    started()
-
                 with closing(Service(index, allowed, keys, editor=editor, beside=other)) as service:
                     app = create_app(service, allowed_hosts(host, hosts), log_queries=log_queries)
-                    app.limiting.connections.counts = counts
-                    try:
-                        server(app, allowed, listens).run([listening])
-                    finally:
-                        counts.leave()
-
-        def run_worker(number: int) -> None:
-            counts.own = number
-            run(lambda: None)
+                    own = own_socket(listening) if count > 1 else listening
+                    server(app, allowed, started).run([own])
 
         _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
         shared = load_for_forks(path, device=device, model=model) if count > 1 else None
-        with workers(count - 1, run_worker) if count > 1 else nullcontext():
-            if warning := exposure_warning(host, has_read_key=bool(keys.read)):
-                _report(warning)
-            try:
+        if warning := exposure_warning(host, has_read_key=bool(keys.read)):
+            _report(warning)
+        try:
+            if count > 1:
+                with shared_port(listening):
+                    Supervisor(count, run).supervise(lambda: announce(where))
+            else:
                 run(lambda: announce(where))
-            except (KeyboardInterrupt, SystemExit):
-                _report("stopped")
-            finally:
-                del shared
+        except (KeyboardInterrupt, SystemExit):
+            _report("stopped")
+        finally:
+            del shared
 
 
 def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> Index:

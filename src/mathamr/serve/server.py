@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext
 
 from uvicorn import Config, Server
 
@@ -18,6 +20,8 @@ ACCEPTED_AT_ONCE = 32
 clients that connected before. Each needs a file descriptor before one that makes room for it is closed."""
 STOPPING_SECONDS = 5
 """How long a stopping server waits for responses that have begun."""
+SHARES_OUT = sys.platform == "linux"
+"""True if the system shares connections out among sockets with `SO_REUSEPORT`; others give all to one of them."""
 BACKLOG = 1024
 """Connections that the operating system keeps until they are accepted."""
 
@@ -78,6 +82,40 @@ def bound_socket(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {reason}; choose another with --port"
         ) from error
     return listening
+
+
+def shared_port(bound: socket.socket) -> AbstractContextManager[object]:
+    """Reserve the port of a bound socket for the processes of this server: `SO_REUSEPORT` would let another server in unnoticed.
+
+    Where the system shares no connections out, nothing is reserved: the second server cannot listen there.
+    """
+    if not SHARES_OUT:
+        return nullcontext()
+    reservation = socket.socket(socket.AF_UNIX)
+    try:
+        # An abstract name: it lies in no folder, and is gone with the process.
+        reservation.bind(f"\0mathamr serve {bound.getsockname()}")
+    except OSError as error:
+        reservation.close()
+        host, port = bound.getsockname()[:2]
+        raise MathAMRError(
+            f"cannot listen on {host} port {port}: another server is starting there; choose another with --port"
+        ) from error
+    return closing(reservation)
+
+
+def own_socket(bound: socket.socket) -> socket.socket:
+    """Return a socket of this process's own at the same address: Linux shares connections out among those that listen.
+
+    Other systems do not, so that the processes take connections from the one socket.
+    """
+    if not SHARES_OUT:
+        return bound
+    own = socket.socket(bound.family, bound.type, bound.proto)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    own.bind(bound.getsockname())
+    return own
 
 
 def address(host: str, port: int) -> str:

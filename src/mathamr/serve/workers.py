@@ -1,4 +1,4 @@
-"""Several worker processes that serve one index on one port, and take connections in turns.
+"""Several worker processes that serve one index on one port, and a process that replaces those that end.
 
 Python runs one thread at a time, so one process uses one processor however many queries wait. All workers read the same
 files through the system's page cache. Only one process may change an index, so a server with a key for writing has one.
@@ -6,17 +6,26 @@ files through the system's page cache. Only one process may change an index, so 
 
 from __future__ import annotations
 
+import logging
 import os
+import select
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import processors
 
+LOG = logging.getLogger("mathamr.serve")
+LOOK_SECONDS = 0.5
+"""How long the place of a process that has ended may stay empty."""
+LONGEST_PAUSE = 60.0
+"""Seconds until a process that cannot start is tried again."""
 MOST_WORKERS = 8
 """Workers that are started by default: each has its own model and AMR parser, some 200 MB that are not shared."""
 
@@ -34,31 +43,91 @@ def worker_count(requested: int | None, *, writes: bool) -> int:
     return 1
 
 
-@contextmanager
-def workers(count: int, run: Callable[[int], None]) -> Iterator[None]:
-    """Fork `count` processes that call `run` with their number, from 1.
+class Supervisor:
+    """Forks processes that serve, and another one for each that ends; they end with this process, however it ends."""
 
-    They end with this process, however it ends. Call it before any thread is started.
-    """
-    alive, held = os.pipe()
-    children: list[int] = []
-    for number in range(1, count + 1):
+    def __init__(self, count: int, run: Callable[[Callable[[], None]], None]) -> None:
+        self._run, self._count = run, count
+        self._workers: list[_Worker] = []
+        self._alive, self._held = os.pipe()
+        self._failures, self._not_before = 0, 0.0
+
+    def supervise(self, announce: Callable[[], None]) -> None:
+        """Run until this process is told to stop. `run` gets a function to call when it answers; the first call calls `announce`.
+
+        Call it before any thread is started. If a process ends before any has answered, this raises an error.
+        """
+        announced = False
+        try:
+            while True:
+                while len(self._workers) < self._count and time.monotonic() >= self._not_before:
+                    self._workers.append(self._fork())
+                if self._look_for_answers() and not announced:
+                    announced = True
+                    announce()
+                self._reap(has_answered=announced)
+        finally:
+            self._stop()
+
+    def _fork(self) -> _Worker:
+        reports, answers = os.pipe()
         child = os.fork()
         if not child:
-            os.close(held)
-            _run_child(alive, partial(run, number))
-        children.append(child)
-    os.close(alive)
-    try:
-        yield
-    finally:
-        os.close(held)
-        for child in children:
+            for handle in (self._held, reports, *(each.reports for each in self._workers)):
+                os.close(handle)
+            _run_child(self._alive, partial(self._run, lambda: _report(answers)))
+        os.close(answers)
+        return _Worker(child, reports)
+
+    def _look_for_answers(self) -> bool:
+        """Wait a moment; return True if a process answers."""
+        silent = {each.reports: each for each in self._workers if not each.answers}
+        ready, _, _ = select.select(list(silent), [], [], LOOK_SECONDS)
+        for handle in ready:
+            if os.read(handle, 1):  # nothing is left to read once the process has ended
+                silent[handle].answers, self._failures = True, 0
+        return any(each.answers for each in self._workers)
+
+    def _reap(self, *, has_answered: bool) -> None:
+        """Forget the processes that have ended; one that could not start is tried again after a while."""
+        for each in list(self._workers):
+            pid, status = os.waitpid(each.pid, os.WNOHANG)
+            if not pid:
+                continue
+            self._workers.remove(each)
+            os.close(each.reports)
+            if not has_answered:
+                raise MathAMRError("a worker process of the server could not start; it says above why")
+            if not each.answers:
+                self._failures += 1
+                self._not_before = time.monotonic() + min(LONGEST_PAUSE, 2.0**self._failures)
+            code = os.waitstatus_to_exitcode(status)
+            how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
+            LOG.error("worker process %d %s; another one takes its place", each.pid, how)
+
+    def _stop(self) -> None:
+        os.close(self._held)
+        os.close(self._alive)
+        for each in self._workers:
             with suppress(ProcessLookupError):
-                os.kill(child, signal.SIGTERM)
-        for child in children:
+                os.kill(each.pid, signal.SIGTERM)
+        for each in self._workers:
             with suppress(ChildProcessError):
-                os.waitpid(child, 0)
+                os.waitpid(each.pid, 0)
+            os.close(each.reports)
+
+
+@dataclass(eq=False)
+class _Worker:
+    pid: int
+    reports: int
+    """A pipe with a byte in it once the process answers."""
+    answers: bool = False
+
+
+def _report(answers: int) -> None:
+    os.write(answers, b"1")
+    os.close(answers)
 
 
 def _run_child(alive: int, run: Callable[[], None]) -> None:
