@@ -38,7 +38,7 @@ from mathamr.systems.vectors import Vectors
 
 ENTRIES = tuple(map(int, os.environ.get("MATHAMR_BENCH_ENTRIES", "8000").split()))
 SHARES = (1, 10, 100, 1600)
-SOURCES, ROUNDS, DEPTH, BATCH = 100, 3, 100, 5_000
+SOURCES, ROUNDS, DEPTH, BATCH = 100, 3, 100, 20_000
 MOST_PARTS, MOST_FORMULAS = 4, 2
 QUERIES: Mapping[str, tuple[Task, Ranking | None, tuple[str, ...]]] = {
     "words alone": (
@@ -121,6 +121,7 @@ def _generate(folder: Path, size: int) -> None:
         document, parts, formula = _known(engine, posts)
         posts = [post for post in posts if post.id in document]
         for numbers in batches(range(size), BATCH):
+            noise = np.random.default_rng(numbers[0])
             rows, bags, classes, entries, of_formulas = [], [], [], [], []
             for number in numbers:
                 draw = Random(number)
@@ -141,7 +142,7 @@ def _generate(folder: Path, size: int) -> None:
                 classes += [
                     (key, bag) for key, (_, visual, bag) in zip(keys, own, strict=True) if key != visual
                 ]
-                about, noise = payload_of(made), np.random.default_rng(number)
+                about = payload_of(made)
                 vectors = {
                     "document": _disturbed(document[one.id], noise),
                     "parts": _disturbed(parts[other.id], noise),

@@ -60,7 +60,7 @@ class PostFilters:
         return self._once(
             self._formulas,
             where,
-            lambda: self._places.in_posts(self._catalogue.numbers_of(list(self.posts(where)))),
+            lambda: self._places.in_posts(self._numbers_of(self.posts(where))),
         )
 
     def _once(self, cache: Cache[Filter, T], where: Filter, make: Callable[[], T]) -> T:
@@ -74,16 +74,26 @@ class PostFilters:
     def _passing(self, where: Filter) -> frozenset[str]:
         outside = self._outside
         if not where:
-            return frozenset(self._catalogue.ids())
+            return frozenset(self._known[0])
         others = (outside.ids[row] for row in np.flatnonzero(outside.payloads.mask(where)).tolist())
         stored = frozenset(chain(self._engine.passing("posts", where), others))
         return stored - outside.gone if outside.gone else stored
+
+    def _numbers_of(self, posts: frozenset[str]) -> IntArray:
+        ids, numbers = self._known
+        return numbers[np.fromiter(map(posts.__contains__, ids), np.bool_, len(ids))]
+
+    @cached_property
+    def _known(self) -> tuple[list[str], IntArray]:
+        """The ids and the numbers of all posts."""
+        found = list(self._catalogue.numbered_ids())
+        return [each for _, each in found], np.array([number for number, _ in found], np.int64)
 
     @cached_property
     def _outside(self) -> _Outside:
         """The posts that the engine does not know, with their payloads from the catalogue, which does."""
         stored = set(self._engine.ids("posts"))
-        ids = list(self._catalogue.ids())
+        ids, _ = self._known
         payloads = post_payloads(self._catalogue, [each for each in ids if each not in stored])
         return _Outside(list(payloads), PayloadColumns.of([*payloads.values()]), stored.difference(ids))
 
@@ -125,11 +135,10 @@ class FormulaPlaces:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def in_posts(self, numbers: Sequence[int]) -> FormulaPlaces:
-        """Return the formulas of some posts."""
+    def in_posts(self, numbers: IntArray) -> FormulaPlaces:
+        """Return the formulas of the posts with some numbers."""
         chosen = np.zeros(1 + int(self.posts.max(initial=0)), np.bool_)
-        wanted = np.array(numbers, np.int64)
-        chosen[wanted[wanted < len(chosen)]] = True
+        chosen[numbers[numbers < len(chosen)]] = True
         passing = np.flatnonzero(chosen[self.posts])
         return FormulaPlaces(
             self.catalogue, self.lexical, self.rows[passing], self.numbers[passing], self.posts[passing]

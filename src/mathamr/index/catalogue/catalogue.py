@@ -96,10 +96,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
             yield post_id
 
-    def numbers_of(self, ids: Sequence[str]) -> list[int]:
-        """Return the numbers of those of some posts that exist."""
-        sql = "SELECT number FROM posts WHERE deleted = 0 AND id IN "
-        return [number for (number,) in self._chosen(sql, ids)]
+    def numbered_ids(self) -> Iterator[tuple[int, str]]:
+        """Yield number and id of all posts, in the order in which they were added."""
+        return self._each("SELECT number, number, id FROM posts WHERE deleted = 0")
 
     def ids_of(self, numbers: Sequence[int]) -> dict[int, str]:
         """Return the ids of posts by number."""
