@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from mathamr.search.searcher import Index
@@ -143,3 +144,53 @@ def test_a_library_of_the_current_folder_is_not_taken_for_ours(tmp_path: Path, m
     assert "PWNED" not in ended.stdout + ended.stderr
     assert (ended.returncode == 0) is (module == "mathamr")
     assert "mathamr" in ended.stdout + ended.stderr
+
+
+def started(index_folder: Path) -> subprocess.Popen[bytes]:
+    """A server that has said hello."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr", "mcp", str(index_folder), "--device", "cpu"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f'{hello}\n{{"jsonrpc": "2.0", "method": "notifications/initialized"}}\n'.encode())
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    return process
+
+
+def test_a_line_of_any_length_is_answered_and_costs_no_memory(index_folder: Path) -> None:
+    megabytes = 200
+    with started(index_folder) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        before = psutil.Process(process.pid).memory_info().rss
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "')
+        for _ in range(megabytes):
+            process.stdin.write(b"x" * (1 << 20))
+        most = psutil.Process(process.pid).memory_info().rss
+        process.stdin.write(b'"}}\n{"jsonrpc": "2.0", "id": 8, "method": "ping"}\n')
+        process.stdin.flush()
+        refused, pong = (json.loads(process.stdout.readline()) for _ in range(2))
+        assert (refused["id"], refused["error"]["code"]) == (7, -32600)
+        assert "longer than 1 MB" in refused["error"]["message"]
+        assert pong["id"] == 8
+        assert most - before < megabytes << 18  # a quarter of the line
+        process.stdin.close()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("line", [b"", b'{"jsonrpc": "2.0", "id": 9, "method": "', b"x" * (3 << 20)])
+def test_the_server_ends_with_its_client_whatever_was_not_said_to_the_end(
+    index_folder: Path, line: bytes
+) -> None:
+    with started(index_folder) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(line)
+        process.stdin.close()
+        process.stdout.close()
+        assert process.wait(timeout=120) is not None

@@ -83,8 +83,15 @@ def test_a_run_in_python_refuses_what_no_file_could_hold() -> None:
         Run.of("mine", {"A.1": [("7", 1.0), ("7", 2.0)]})
     with pytest.raises(MathAMRError, match=r"the score of '7' for topic 'A.1' is nan"):
         Run.of("mine", {"A.1": [("7", float("nan"))]})
-    with pytest.raises(MathAMRError, match="a space"):
-        Run.of("mine", {"A.1": [("a b", 1.0)]})
+    for id, topic in (("a\tb", "A.1"), ("a\nb", "A.1"), (" a", "A.1"), ("", "A.1"), ("a", "A\r1")):
+        with pytest.raises(MathAMRError, match="a tab or line break, cannot be written"):
+            Run.of("mine", {topic: [(id, 1.0)]})
+
+
+def test_ids_with_spaces_are_written_and_read_again(tmp_path: Path) -> None:
+    run = Run.of("mine", {"topic 1": [("limits of a sum.md", 2.0), ("b", 1.0)], "2": [("c\u202fd", 1.0)]})
+    write_run(run, tmp_path / "mine.tsv")
+    assert read_run(tmp_path / "mine.tsv") == run
 
 
 def test_a_written_run_is_cut_at_the_depth_and_its_tag_is_one_word() -> None:

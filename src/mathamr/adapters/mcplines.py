@@ -1,7 +1,7 @@
 """`McpLines`: standard input and output of an MCP server, with an answer to every line that its library would drop.
 
 The library takes no notice of a line that it cannot read (half of a surrogate pair, an integer of 5,000 digits, an id of
-1.5), so that a client would wait for ever.
+1.5), so that a client would wait for ever; and it reads a line of any length into memory.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ import os
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from mcp_types import JSONRPCNotification, jsonrpc_message_adapter
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 """Codes of JSON-RPC 2.0, section 5.1."""
+LONGEST_LINE = 1 << 20
+"""Bytes of a line that is read; no request of a tool needs a tenth of it."""
 LONGEST_NUMBER = 300
 """The most digits of a number that is read, to tell the id of a request that is refused."""
+LONGEST_ID = 1000
+"""Bytes at the beginning of a line that is too long in which its id is looked for."""
 _LONE_SURROGATE = re.compile(
     rb"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
@@ -51,6 +55,17 @@ def refusal(line: bytes) -> bytes | None:
     if isinstance(message, JSONRPCNotification) and (known := _reason(text))[2] is not _ABSENT:
         return _answer(*known)
     return None
+
+
+def too_long(beginning: bytes) -> bytes:
+    """Return the answer to a line of which only the beginning is read.
+
+    >>> json.loads(too_long(b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"id": 8'))["id"]
+    7
+    """
+    found = _ID.search(beginning[:LONGEST_ID].decode("utf-8", "replace").partition('"params"')[0])
+    why = f"the line is longer than {LONGEST_LINE >> 20} MB"
+    return _answer(INVALID_REQUEST, why, json.loads(found[1]) if found else None)
 
 
 _ABSENT: Any = object()
@@ -110,8 +125,14 @@ def answered_lines() -> Iterator[None]:
     answers = os.fdopen(target, "wb", buffering=0)
 
     def pass_questions() -> None:
-        with os.fdopen(source, "rb") as lines, os.fdopen(input_write, "wb", buffering=0) as library:
-            for line in lines:
+        gone = suppress(BrokenPipeError)  # the client or the library: the other one is told by its pipe
+        with os.fdopen(source, "rb") as lines, os.fdopen(input_write, "wb", buffering=0) as library, gone:
+            while line := lines.readline(LONGEST_LINE):
+                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                    _send(answers, too_long(line), sending)
+                    while (rest := lines.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
+                        pass
+                    continue
                 fitting = repaired(line)
                 answer = refusal(fitting) if fitting.strip() else None
                 if answer is None:
@@ -120,7 +141,7 @@ def answered_lines() -> Iterator[None]:
                     _send(answers, answer, sending)
 
     def pass_answers() -> None:
-        with os.fdopen(output_read, "rb") as lines:
+        with os.fdopen(output_read, "rb") as lines, suppress(BrokenPipeError):
             for line in iter(lines.readline, _END):
                 _send(answers, line, sending)
 

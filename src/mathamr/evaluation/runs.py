@@ -172,12 +172,25 @@ def write_lines(lines: Iterable[str], path: Path | str) -> None:
         raise MathAMRError(f"{path}: the run cannot be written ({error.strerror or error})") from error
 
 
+def is_column(name: str) -> bool:
+    r"""Return True if a run file can hold the id of a topic or result.
+
+    >>> is_column("limits of a sum.md"), is_column("two\nlines"), is_column(" x")
+    (True, False, False)
+    """
+    return bool(name) and name == name.strip() and not any(each in name for each in "\t\r\n\0")
+
+
 def run_lines(run: Run, depth: int = DEPTH) -> Iterator[str]:
-    """Yield the lines of a TREC run file."""
+    """Yield the lines of a TREC run file; its columns are separated by tabs if an id has spaces."""
     tag = "_".join(run.name.split()) or "run"
+    names = (
+        name for topic, hits in run.rankings.items() for name in (topic, *(hit.id for hit in hits[:depth]))
+    )
+    gap = "\t" if any(len(name.split()) > 1 for name in names) else " "
     for topic, hits in run.rankings.items():
         for rank, hit in enumerate(hits[:depth], 1):
-            yield f"{topic} Q0 {hit.id} {rank} {hit.score!r} {tag}\n"
+            yield gap.join((topic, "Q0", hit.id, str(rank), repr(hit.score), tag)) + "\n"
 
 
 def check_once(specs: Iterable[str]) -> None:
@@ -211,9 +224,10 @@ def _check(name: str, topic: str, hits: Sequence[RunHit]) -> None:
             raise MathAMRError(f"run {name!r}: {hit.id!r} is ranked twice for topic {topic!r}")
         if not math.isfinite(hit.score):
             raise MathAMRError(f"run {name!r}: the score of {hit.id!r} for topic {topic!r} is {hit.score}")
-        if len(hit.id.split()) != 1 or len(topic.split()) != 1:
+        if not (is_column(hit.id) and is_column(topic)):
             raise MathAMRError(
-                f"run {name!r}: an id or topic with a space cannot be written: {hit.id!r}, {topic!r}"
+                f"run {name!r}: a blank id or topic, or one with a tab or line break, cannot be written: {hit.id[:100]!r},"
+                f" {topic[:100]!r}"
             )
         seen.add(hit.id)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.evaluation.fusedruns import rerank_run
-from mathamr.evaluation.runs import DEPTH, Run, few
+from mathamr.evaluation.runs import DEPTH, Run, few, is_column
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue.catalogue import Catalogue
@@ -98,7 +98,21 @@ def retrieve(
                 if task == "formulas"
                 else [TopicHit(each.id, each.score) for each in ranked]
             )
-    return TopicResults(name or called, results, [*remarks, *_note_lines(noted)])
+    unwritable = _leave_out_unwritable(results)
+    return TopicResults(name or called, results, [*remarks, *_note_lines(noted), *unwritable])
+
+
+def _leave_out_unwritable(results: dict[str, list[TopicHit]]) -> list[str]:
+    """Leave out results whose ids no run file can hold, which older indexes may have, and return a remark on them."""
+    count = 0
+    for topic, found in results.items():
+        results[topic] = [hit for hit in found if all(map(is_column, (hit.id, hit.post or hit.id)))]
+        count += len(found) - len(results[topic])
+    return (
+        [f"{count:,} results were left out: their ids have tabs or line breaks, which a run file cannot hold"]
+        if count
+        else []
+    )
 
 
 def _note_lines(noted: Mapping[str, Sequence[str]]) -> list[str]:

@@ -1,14 +1,60 @@
-"""Ids of posts: names that stay while a document grows, and `SeenIds`, which finds duplicates while streaming."""
+"""Ids of posts: which texts can be one, names that stay while a document grows, and `SeenIds`, which finds duplicates while streaming."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from hashlib import blake2b
 
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Post
 
+LONGEST_ID = 4000
+"""Characters of the longest id of a post."""
+_UNSEEN = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Categories of Unicode whose characters are not seen, or change how the others are: controls, formats, separators of lines."""
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
+
+
+def check_id(identifier: str) -> None:
+    r"""Raise for a text that cannot be the id of a new post: one line of text without characters that cannot be seen.
+
+    >>> check_id("notes/limits of a sum.md#key-lemma")
+    >>> check_id("two\nlines")
+    Traceback (most recent call last):
+    mathamr.core.errors.MathAMRError: the id 'two\nlines' has the character U+000A, which cannot be seen
+    """
+    if not 0 < len(identifier) <= LONGEST_ID:
+        raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {len(identifier):,}")
+    unseen = None if identifier.isprintable() else next(filter(_is_unseen, identifier), None)
+    if unseen is not None:
+        raise MathAMRError(
+            f"the id {identifier[:100]!r} has the character U+{ord(unseen):04X}, which cannot be seen"
+        )
+    if identifier != identifier.strip():
+        raise MathAMRError(f"the id {identifier[:100]!r} begins or ends with a space")
+
+
+def fitting_id(identifier: str) -> str:
+    r"""Return a name from a file as an id: itself if it can be one, else what can be seen of it and a digest of all of it.
+
+    >>> fitting_id("limits.md"), fitting_id("two\nlines").encode()
+    ('limits.md', b'two\xef\xbf\xbdlines-27a54e')
+    """
+    try:
+        check_id(identifier)
+    except MathAMRError:
+        digest = blake2b(identifier.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+        seen = "".join("\ufffd" if _is_unseen(each) else each for each in identifier)
+        return f"{seen.strip()[: LONGEST_ID - 7].strip()}-{digest}"
+    return identifier
+
+
+def _is_unseen(character: str) -> bool:
+    return not character.isprintable() and (
+        unicodedata.category(character) in _UNSEEN or ord(character) & 0xFFFE == 0xFFFE
+    )
 
 
 def stable_name(name: str, *context: str) -> str:

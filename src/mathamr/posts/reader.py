@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.budget import OverBudgetError, keep_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
-from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.identifiers import SeenIds, fitting_id, give_id
 from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
@@ -83,7 +83,7 @@ def read_collection(
     `learned` is what was learned of all files of the format, if only some are read.
     """
     for post in read_format(FORMATS[format], collection, report, learned):
-        yield _escape_surrogates(post, report)
+        yield _with_fitting_ids(_escape_surrogates(post, report), report)
 
 
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str, Collection]:
@@ -140,6 +140,23 @@ def _folder(
 def _size(parts: list[tuple[str, Collection]]) -> int | None:
     files = [file for _, collection in parts for file in collection.files]
     return None if STDIN in files else sum(file.stat().st_size for file in files)
+
+
+def _with_fitting_ids(post: Post, report: Report) -> Post:
+    """Return the post with an id that every door takes, and with the ids that others got in the same way where it names them."""
+    identifier = fitting_id(post.id)
+    if identifier != post.id:
+        report.repair("id with unseen characters", f"{post.id[:60]!r} gets the id {identifier[:60]!r}")
+        post = give_id(post, identifier)
+    named = (post.parent, post.accepted_answer, *(link.target for link in post.links))
+    if all(not name or fitting_id(name) == name for name in named):
+        return post
+    return replace(
+        post,
+        parent=post.parent and fitting_id(post.parent),
+        accepted_answer=post.accepted_answer and fitting_id(post.accepted_answer),
+        links=tuple(replace(link, target=link.target and fitting_id(link.target)) for link in post.links),
+    )
 
 
 def _escape_surrogates(post: Post, report: Report) -> Post:

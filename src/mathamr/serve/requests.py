@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from mathamr.index.identifiers import LONGEST_ID
+from mathamr.index.entryids import LONGEST_ENTRY_ID
 from mathamr.posts.post import Markup
 from mathamr.posts.postkind import PostKind
 from mathamr.search.grouping import Grouping
@@ -30,7 +30,7 @@ MOST_WIDTHS = 200
 _HALF = re.compile("[\ud800-\udfff]")
 
 Date = Annotated[str, StringConstraints(pattern=DATE)]
-Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ENTRY_ID)]
 Coordinate = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False)]
 Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
 

@@ -12,6 +12,7 @@ from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.admin.check import check_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.storage import IndexStorage
+from mathamr.posts.post import Post
 from tests.index.kills import content, differences
 from tests.index.small import build, note, options
 from tests.models import sample_posts
@@ -170,3 +171,12 @@ def test_a_post_of_a_file_that_takes_too_much_has_words_alone_and_the_rest_goes_
     assert not build(index, posts, model_folder, "more.jsonl").log.fallbacks
     with IndexStorage.open(index) as archive:
         assert "p2" in archive.engine["document"].fetch(["p2"])
+
+
+def test_an_id_that_cannot_be_seen_is_refused_from_python_too(index: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as writer:
+        before = len(writer.catalogue)
+        for id in ("two\nlines", "a\u202eb", "x" * 4096):
+            with pytest.raises(MathAMRError, match=r"cannot be seen|1 to 4,000 characters"):
+                writer.put([Post(id, "note", "Let $x$ be.", markup="text")])
+        assert len(writer.catalogue) == before

@@ -18,7 +18,7 @@ from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, Stor
 from mathamr.index.catalogue.postrow import PostRow, row_of, storable
 from mathamr.index.catalogue.readfiles import FILES_SCHEMA, ReadFiles
 from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, StoredPassages
-from mathamr.index.identifiers import LONGEST_ID
+from mathamr.index.entryids import LONGEST_ENTRY_ID
 from mathamr.index.preview import Preview, PreviewHead
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.postkind import ANSWERING
@@ -411,7 +411,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
 
 
 def _is_valid_id(name: str) -> bool:
-    return 0 < len(name) <= LONGEST_ID and storable(name) == name and "\0" not in name
+    return 0 < len(name) <= LONGEST_ENTRY_ID and storable(name) == name and "\0" not in name
 
 
 def _numbered(name: str) -> Iterator[str]:

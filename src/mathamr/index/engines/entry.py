@@ -13,7 +13,7 @@ import numpy as np
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.pickling import pickle_by_fields
-from mathamr.index.identifiers import check_id
+from mathamr.index.entryids import check_entry_id
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
@@ -129,7 +129,7 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
     names = [each.name for each in fields]
     are_units = {each.name: _are_units(entries, each) for each in fields}
     for entry in entries:
-        check_id(entry.id)
+        check_entry_id(entry.id)
         for name in entry.rows:
             if name not in names:
                 raise UnknownNameError("field", name, names)

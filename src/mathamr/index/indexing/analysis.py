@@ -18,13 +18,11 @@ from mathamr.formulas.visualkey import visual_key
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.catalogue.postrow import PostRow, row_of
 from mathamr.index.catalogue.storedpassages import stored_passage
-from mathamr.index.identifiers import LONGEST_ID, check_id
+from mathamr.index.entryids import check_entry_id
 from mathamr.index.lexical.bags import PostBags
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
 
-LONGEST_POST_ID = LONGEST_ID - 96
-"""The longest id of a post; it leaves room for the ids of its formulas, which may contain it."""
 HIGHEST_SCORE = 2**53 - 1
 
 
@@ -69,11 +67,7 @@ def analyse_all(posts: Iterable[Post]) -> Iterator[AnalysedPost | Unusable]:
 
 def check_usable(post: Post) -> None:
     """Raise an error for a post that no engine could store."""
-    check_id(post.id)
-    if len(post.id) > LONGEST_POST_ID:
-        raise MathAMRError(
-            f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
-        )
+    check_entry_id(post.id)
     letters = len(post.body) + len(post.title) + sum(map(len, post.macros))
     if letters > LARGEST_POST // 64 and len(post.to_json().encode("utf-8", "replace")) > LARGEST_POST:
         raise MathAMRError(

@@ -23,6 +23,7 @@ from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage, check_finished
+from mathamr.posts.identifiers import check_id
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
@@ -94,6 +95,7 @@ class IndexWriter(IndexStorage):
         everything is computed.
         """
         for post in posts:
+            check_id(post.id)
             check_usable(post)
         lines = [post.to_json() for post in posts]
         with self._writing:

@@ -20,7 +20,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact
 from mathamr.formulas.trees import Trees
-from mathamr.index.identifiers import check_id
+from mathamr.index.entryids import check_entry_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number, unpack_trees
 from mathamr.index.lexical.scoring import Scorer, Weighting
 from mathamr.index.lexical.segments import Change, Segments, create, segment_list
@@ -198,7 +198,7 @@ class LexicalPart:
                 entries = iter(upserts)
                 while batch := dict(islice(entries, self._batch)):
                     for identifier in batch:
-                        check_id(identifier)
+                        check_entry_id(identifier)
                     change.add(batch, new)
                 if not change.is_empty:
                     self._scorer = Scorer(change.publish())

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.guarded import TooMuchWorkError
@@ -17,6 +18,7 @@ from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import flatten
 from mathamr.posts.decoding import clean_text
 from mathamr.posts.formats.jsonlines import markup_of
+from mathamr.posts.identifiers import check_id
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.posts.rendering.drawing import draw_formula
@@ -182,9 +184,14 @@ def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
         raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
     if not (fields.body.strip() or fields.title.strip()):
         raise ApiError("invalid", "a post needs a body or a title", "body")
+    for name, identifier in (
+        ("id", id),
+        ("parent", fields.parent),
+        ("accepted_answer", fields.accepted_answer),
+    ):
+        if identifier is not None:
+            _check_id(identifier, name)
     report = Report()
-    if clean_text(id, report) != id:
-        raise ApiError("invalid", "an id may not have control characters", "id")
     body, title = clean_text(fields.body, report), clean_text(fields.title, report)
     markup = fields.markup or markup_of(body)
     post = Post(
@@ -203,6 +210,13 @@ def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
     )
     post = replace(post, formulas=formulas_of(id, title, body, markup, report.note))
     return post, report.lines()[:20]
+
+
+def _check_id(identifier: str, field: str) -> None:
+    try:
+        check_id(identifier)
+    except MathAMRError as error:
+        raise ApiError("invalid", str(error), field) from error
 
 
 def _put(service: Service, posts: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
