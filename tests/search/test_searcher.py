@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -407,3 +408,9 @@ def test_the_catalogue_names_a_visual_by_its_first_place_for_each_visual_id(inde
             entry = catalogue.formula(formula)
             assert (entry.post, entry.formula.visual_id, entry.visual) == (post, visual_id, key)
     assert set(catalogue.visuals(keys)) == set(keys)
+
+
+def test_loading_in_advance_leaves_the_garbage_collector_of_the_program_alone(index: Index) -> None:
+    before = gc.get_freeze_count()
+    index.warm()
+    assert gc.get_freeze_count() == before

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mathamr.cli.options import Beside, Device, Exclude, Format, Workers, exclusion, index_beside, is_index
+from mathamr.cli.options import Beside, Device, Exclude, Format, Workers, exclusion
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
+from mathamr.index.location import index_beside, is_index
 from mathamr.posts.ignorerules import HIDDEN_RULE
 
 if TYPE_CHECKING:

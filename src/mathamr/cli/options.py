@@ -8,26 +8,8 @@ from typing import Annotated
 
 import typer
 
+from mathamr.index.location import found_index
 from mathamr.posts.format import FORMATS
-
-
-def index_beside(notes: Path) -> Path:
-    """Return the index that `mathamr index NOTES` makes: `NOTES.index`, beside the notes."""
-    full = notes.expanduser().resolve()
-    return full.with_name(f"{full.name}.index")
-
-
-def is_index(folder: Path) -> bool:
-    """Return True if a folder holds an index."""
-    from mathamr.index.manifest import MANIFEST
-
-    return (folder.expanduser() / MANIFEST).is_file()
-
-
-def _found_index(named: Path) -> Path:
-    """Return the index that a user means: the folder itself, or the index of the notes that were named instead."""
-    return index_beside(named) if not is_index(named) and is_index(index_beside(named)) else named
-
 
 IndexFolder = Annotated[
     Path,
@@ -35,7 +17,7 @@ IndexFolder = Annotated[
         metavar="DIR",
         help="The index, or the notes it was made from.",
         show_default=False,
-        callback=_found_index,
+        callback=found_index,
     ),
 ]
 Model = Annotated[

@@ -16,11 +16,10 @@ from mathamr.cli.options import (
     Parser,
     ParserModel,
     exclusion,
-    index_beside,
-    is_index,
     trust_parser,
 )
 from mathamr.core.workers import ONE_THREAD
+from mathamr.index.location import index_beside, is_index
 
 
 def command(

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -23,6 +22,7 @@ from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import READING
+from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
 from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.index.storage import IndexStorage
@@ -102,8 +102,8 @@ class Index(Closing):
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
-        """Open the index in a folder for reading; `model` names its model, if that has moved."""
-        return cls(IndexStorage.open(path, device=device, model=model))
+        """Open an index for reading, by its folder or by the notes it was made from; `model` names its model, if that has moved."""
+        return cls(IndexStorage.open(found_index(Path(path)), device=device, model=model))
 
     @property
     def macros(self) -> Mapping[str, str]:
@@ -194,9 +194,6 @@ class Index(Closing):
                 part.ids()  # once all are read, they are kept
             for task in self.tasks:
                 self.search("$x$", task, k=1)
-        # Exempt what was loaded from garbage collection, which would take a tenth of a query's time.
-        gc.collect()
-        gc.freeze()
 
     @_one_revision
     def search(

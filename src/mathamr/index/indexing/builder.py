@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import resource
 import sys
@@ -16,6 +17,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.postrow import storable
 from mathamr.index.chosenmodel import check_model, chosen_model
 from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
@@ -24,6 +26,7 @@ from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, ta
 from mathamr.index.indexing.outdated import reset_outdated, reset_vectors
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.index.location import place_warning
 from mathamr.index.manifest import (
     MANIFEST,
     EngineRecord,
@@ -53,6 +56,7 @@ from mathamr.systems.models import (
 from mathamr.systems.system import SYSTEMS, System
 from mathamr.text.backend import chosen_backend, index_backend
 
+LOG = logging.getLogger("mathamr.index")
 MANY = 1000
 """Number of new entries after which the engine is optimised for search; it also is after a first build."""
 
@@ -242,6 +246,7 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
             _check_engine(before, manifest, out)
         check_engine(manifest.engine.name)
         catalogue = Catalogue(out / CATALOGUE, create=True)
+        _warn_of_place(out, catalogue)
     except BaseException:
         lock.release()
         raise
@@ -326,6 +331,15 @@ def _check_engine(before: Manifest, wanted: Manifest, out: Path) -> None:
             f"the index {out} keeps its vectors in the engine {before.engine.name!r} {before.engine.options or ''}, not in"
             f" {wanted.engine.name!r} {wanted.engine.options or ''}; omit --engine, or move it with --rebuild"
         )
+
+
+def _warn_of_place(out: Path, catalogue: Catalogue) -> None:
+    """Log what is wrong with the place of an index, once for each place."""
+    place = storable(str(out.resolve()))
+    if (warning := place_warning(out)) and catalogue.meta("warned of") != place:
+        LOG.warning("%s", warning)
+        with catalogue.transaction():
+            catalogue.set_meta("warned of", place)
 
 
 def _check_free(out: Path) -> None:
