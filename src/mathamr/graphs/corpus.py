@@ -176,7 +176,7 @@ class GraphWork:
 
     def __init__(self, parser: str, model: str | None) -> None:
         self._parser: AmrParser = load_parser(parser, model)
-        self.maker, self._minimal = GraphMaker(self._parser), GraphMaker(_MinimalParser())
+        self.maker, self._minimal = GraphMaker(self._parser), GraphMaker(MinimalParser())
 
     @property
     def identity(self) -> str:
@@ -227,7 +227,7 @@ class TensorWork:
         return answer
 
 
-class _MinimalParser:
+class MinimalParser:
     """The last resort for a post that kills every worker: minimal graphs of its sentences."""
 
     name = fingerprint = "minimal"

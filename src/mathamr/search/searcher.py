@@ -25,6 +25,7 @@ from mathamr.index.lexical.terms import READING
 from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
 from mathamr.index.snapshot import CatalogueSnapshot
+from mathamr.index.sources import SOURCES, outdated_note, sources_digest
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
@@ -245,6 +246,7 @@ class Index(Closing):
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
+        notes += self._outdated()
         if behind := self.archive.behind:
             notes.append(f"these results are from an earlier state of the index: {behind}; open it again")
         if task == "answers":
@@ -305,6 +307,16 @@ class Index(Closing):
         """Return the sentences and the formulas of posts."""
         read = self.archive.catalogue.previews(ids)
         return {each: [*found.sentence_texts, *found.formula_latex] for each, found in read.items()}
+
+    def _outdated(self) -> list[str]:
+        """Say which parts of the index this version would make otherwise."""
+        catalogue = self.archive.catalogue
+        if catalogue.meta(SOURCES) == sources_digest():
+            return []
+        from mathamr.index.indexing.fingerprints import Fingerprints
+
+        parts = Fingerprints(catalogue, self.archive.needs).outdated_parts()
+        return [outdated_note(parts, self.archive.folder)] if parts else []
 
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
         found = self.archive.payloads(

@@ -201,7 +201,7 @@ def test_files_are_read_again_by_other_readers(
 ) -> None:
     folder = write_files(tmp_path / "notes", NOTES)
     taken(catalogue, folder)
-    monkeypatch.setattr(intake, "reading_version", lambda: "another")
+    monkeypatch.setattr(intake, "reading_fingerprint", lambda _: "another")
     counts, opened = taken(catalogue, folder)
     assert opened == set(NOTES)
     assert counts.unchanged == len(posts_of(folder))

@@ -117,3 +117,4 @@ def _repair(archive: IndexWriter, repairs: list[Repair], report: CheckReport, op
     left = CheckReport(archive.folder)
     inspect(archive, left)
     report.problems += left.problems
+    report.outdated = left.outdated

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +15,8 @@ from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.indexing.encoding import parser_of
+from mathamr.index.indexing.fingerprints import Fingerprints
+from mathamr.index.indexing.formulakeys import posts_with_other_keys
 from mathamr.index.indexing.outdated import reset_graphs, reset_lexical, reset_vectors
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import MANIFEST
@@ -53,6 +55,10 @@ class CheckReport:
     problems: list[IndexProblem] = field(default_factory=list)
     posts: int = 0
     formulas: int = 0
+    kept: int = 0
+    """Posts that are older than their file, which can no longer be read whole."""
+    outdated: tuple[str, ...] = ()
+    """Parts that this version would make otherwise; the next build makes them again."""
 
     @property
     def sound(self) -> bool:
@@ -64,8 +70,17 @@ class CheckReport:
         verdict = "whole" if self.sound else "not whole"
         return [
             *map(str, self.problems),
+            *self._remarks(),
             f"{self.folder} is {verdict}: {self.posts:,} posts, {self.formulas:,} formulas",
         ]
+
+    def _remarks(self) -> Iterator[str]:
+        """Yield what is no damage, but worth knowing."""
+        if self.outdated:
+            parts = ", ".join(self.outdated)
+            yield f"made by another version, and made again by the next mathamr index --out {self.folder}: {parts}"
+        if self.kept:
+            yield f"{self.kept:,} posts are older than their files, which can no longer be read: repair or delete the files"
 
     def to_json(self) -> dict[str, Any]:
         """Return the report for `--json`."""
@@ -74,6 +89,8 @@ class CheckReport:
             "sound": self.sound,
             "posts": self.posts,
             "formulas": self.formulas,
+            "kept": self.kept,
+            "outdated": list(self.outdated),
             "problems": [asdict(problem) for problem in self.problems],
         }
 
@@ -117,6 +134,14 @@ def inspect(archive: IndexStorage, report: CheckReport) -> list[Repair]:
         except MathAMRError as error:
             report.add(part, f"cannot be read: {error}")
             repairs.append(reset)
+    others = sorted(posts_with_other_keys(archive.catalogue, damaged))
+    report.add_each(CATALOGUE, "posts have formulas under keys that this version does not make", others)
+    if others:
+        repairs.append(
+            reset_lexical
+        )  # the last one: their formulas get their keys where their words are made
+    report.outdated = tuple(Fingerprints(archive.catalogue, archive.needs).outdated_parts())
+    report.kept = archive.catalogue.count_kept()
     _inspect_manifest(archive, report)
     return repairs
 

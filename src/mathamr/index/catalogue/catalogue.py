@@ -371,6 +371,30 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
             (count,),
         )
 
+    def rekey(self, posts: Sequence[tuple[int, PostRow]]) -> int:
+        """Store the visual classes of the formulas of posts where they are others now; return the number of these posts."""
+        stored = self.keys_of([row.id for _, row in posts])
+        count = 0
+        for number, row in posts:
+            before = stored.get(row.id, {})
+            wrong = [
+                (visual, number, position)
+                for position, visual in enumerate(row.visuals)
+                if before.get(position, visual) != visual
+            ]
+            if not wrong:
+                continue
+            count += 1
+            self._unmark_visuals_of(number)
+            self._db.executemany(
+                "UPDATE formulas SET visual = ? WHERE post = ? AND position = ? AND gone = 0", wrong
+            )
+            self._unmark_visuals_of(number)
+            self._db.execute("UPDATE posts SET vectors = 0 WHERE number = ?", (number,))
+        if count:
+            self._count_changes(count)
+        return count
+
     def _unmark_visuals_of(self, number: int) -> None:
         """Unmarks the visual classes of a post, since another formula may represent them from now on."""
         self._db.execute(

@@ -248,6 +248,10 @@ class Journal(Database):
                 lost = "DELETE FROM encoded WHERE post IN (SELECT number FROM posts WHERE id = ?)"
                 self._db.execute(lost, (each,))
 
+    def unmark_empty(self) -> None:
+        """Let the vectors of posts that have none be computed: an earlier version left out those with hardly a word."""
+        self._db.execute("UPDATE posts SET vectors = 0 WHERE rows = 0 AND deleted = 0")
+
     def remember_failed(self, ids: Iterable[str]) -> None:
         """Remember posts whose graphs or vectors could not be computed, so that the next build tries again."""
         failed = {*json.loads(self.meta(_FAILED) or "[]"), *ids}

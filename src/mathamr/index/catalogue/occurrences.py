@@ -93,6 +93,14 @@ class Occurrences(Database):
             last = rows[-1][0]
             yield from (visual for (visual,) in rows)
 
+    def keys_of(self, ids: Sequence[str]) -> dict[str, dict[int, str]]:
+        """Return the visual classes of the formulas of posts, by their positions."""
+        found: dict[str, dict[int, str]] = {}
+        sql = f"SELECT p.id, position, visual {_LIVING} AND p.id IN "
+        for post_id, position, visual in self._chosen(sql, ids):
+            found.setdefault(post_id, {})[position] = visual
+        return found
+
     def with_visual(self, key: str) -> list[str]:
         """Return the ids of the formulas of that visual class."""
         return self._formulas_by("visual", key)

@@ -91,6 +91,14 @@ class ReadFiles(Database):
             "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", ((source, *each) for each in files)
         )
 
+    def formats(self) -> list[tuple[str, str]]:
+        """Return every input with each of the formats of its units."""
+        return self._rows("SELECT DISTINCT input, format FROM units")
+
+    def distrust_units(self) -> None:
+        """Let all files be read again, without forgetting what they gave."""
+        self._db.execute("UPDATE units SET context = ''")
+
     def forget_units(self, source: str, names: Iterable[str] | None = None) -> None:
         """Forget some units of an input, or all of them with its files: they are read again."""
         if names is None:

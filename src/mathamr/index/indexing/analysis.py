@@ -79,10 +79,11 @@ def check_usable(post: Post) -> None:
 
 def visual_keys(post: Post) -> list[str]:
     """Return the visual classes of a post's formulas, in order."""
-    return [_visual_key(formula, post.macros) for formula in post.formulas]
+    return [formula_key(formula, post.macros) for formula in post.formulas]
 
 
-def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
+def formula_key(formula: Formula, macros: tuple[str, ...]) -> str:
+    """Return the visual class of a formula."""
     (_, slt), _ = trees_of(formula, macros)
     if slt is not None:
         return visual_key(slt)

@@ -22,8 +22,9 @@ from mathamr.index.chosenmodel import check_model, chosen_model
 from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
+from mathamr.index.indexing.fingerprints import Fingerprints
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
-from mathamr.index.indexing.outdated import reset_outdated, reset_vectors
+from mathamr.index.indexing.outdated import reset_other_keys, reset_outdated, reset_vectors
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.location import place_warning
@@ -171,6 +172,7 @@ def build_index(
                 archive.engine.optimize()
                 archive.engine.flush()
         _remember(archive, [record for _, record in inputs])
+        Fingerprints(archive.catalogue, archive.needs).remember_formats(record.path for _, record in inputs)
         sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
         return BuildSummary(
             folder=out,
@@ -258,6 +260,8 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
             archive.manifest = manifest.write(out)
         if system is not None:
             archive.use_system(system)
+        if options.rebuild and before is not None:
+            reset_other_keys(archive)
         reset_outdated(archive)
     except BaseException:
         archive.close()

@@ -10,6 +10,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import create_engine
+from mathamr.index.indexing.fingerprints import Fingerprints
+from mathamr.index.indexing.formulakeys import posts_with_other_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS
@@ -19,6 +21,7 @@ from mathamr.posts.passage import passage_fingerprints
 def reset_outdated(archive: IndexWriter) -> None:
     """Empty the parts that do not belong to the model, engine, parser and version in the manifest, or are missing."""
     catalogue, manifest = archive.catalogue, archive.manifest
+    _unmark_changed_code(archive)
     _unmark_changed_markups(archive)
     catalogue.unmark_outdated_passages()
     catalogue.retry_failed()
@@ -42,6 +45,35 @@ def reset_outdated(archive: IndexWriter) -> None:
         reset_lexical(archive)
         with catalogue.transaction():
             catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def _unmark_changed_code(archive: IndexWriter) -> None:
+    """Empty or unmark what this version makes otherwise than the one that made it (see `Fingerprints`)."""
+    catalogue, made = archive.catalogue, Fingerprints(archive.catalogue, archive.needs)
+    if len(catalogue):
+        if not made.formulas:
+            reset_lexical(
+                archive
+            )  # the posts are read again for their words, and their formulas get new keys
+            with catalogue.transaction():
+                catalogue.unmark_visuals("vectors")
+        if not made.graphs:
+            reset_graphs(archive)
+        markups = set(made.outdated_wordings())
+        ids = [post.id for post in catalogue.every_post() if post.markup in markups] if markups else []
+        with catalogue.transaction():
+            catalogue.unmark("vectors", ids)
+            if made.is_first:
+                catalogue.unmark_empty()
+    made.remember()
+
+
+def reset_other_keys(archive: IndexWriter) -> None:
+    """Let all formulas get their keys again if one has a key that this version does not make, and all files be read again."""
+    with archive.catalogue.transaction():
+        archive.catalogue.distrust_units()
+    if any(True for _ in posts_with_other_keys(archive.catalogue)):
+        reset_lexical(archive)
 
 
 def _unmark_changed_markups(archive: IndexWriter) -> None:

@@ -14,14 +14,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
-from importlib import resources
-from importlib.resources.abc import Traversable
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from typing import Any
 
 from mathamr.core.batches import portions
-from mathamr.core.version import __version__
 from mathamr.core.workers import Lost, answer_each
 from mathamr.index.catalogue.readfiles import stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse_all
@@ -263,23 +260,6 @@ def size_of(file: Path) -> int:
         return file.stat().st_size
     except OSError:
         return 0
-
-
-@lru_cache(maxsize=1)
-def reading_version() -> str:
-    """Return a digest of the code that reads posts: files are read again when it changes."""
-    digest = blake2b(__version__.encode(), digest_size=12)
-    for content in _sources(resources.files("mathamr.posts")):
-        digest.update(content)
-    return digest.hexdigest()
-
-
-def _sources(folder: Traversable) -> Iterator[bytes]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != "__pycache__":
-            yield from _sources(entry)
-        elif entry.name.endswith(".py"):
-            yield entry.name.encode() + entry.read_bytes()
 
 
 def context_of(values: Iterable[Any]) -> str:

@@ -297,6 +297,8 @@ class IndexStages:
                     if not isinstance(post, Unusable)
                 ]
                 lexical.posts.update_bags((), [each.id for each in batch if each.is_deleted])
+                with catalogue.transaction():
+                    catalogue.rekey([(number, post.row) for number, post in found])
                 visuals = sorted({visual for _, post in found for visual in post.row.visuals})
                 words.write(found, set(), catalogue.represented_words(visuals))
                 with catalogue.transaction():
