@@ -10,7 +10,7 @@ from functools import cached_property
 from mathamr.core.listing import names
 from mathamr.formulas.typed.names import is_name
 from mathamr.formulas.typed.sentences import formula_spans
-from mathamr.index.lexical.terms import words
+from mathamr.index.lexical.terms import IDEOGRAPHS, words
 from mathamr.posts.markup import marked_pieces
 from mathamr.posts.postkind import KINDS
 
@@ -30,7 +30,7 @@ _OPERATOR = re.compile(
     """,
     re.X,
 )
-_EXCLUDED = re.compile(r"[^\W\d_]{3,}(?:['’-]?[^\W_]+)*")
+_EXCLUDED = re.compile(rf"[^\W\d_]{{3,}}(?:['’-]?[^\W_]+)*|[{IDEOGRAPHS}]+")
 _OPERATION = re.compile(r"\s*[=<>+*/^_]")
 _OPENING_QUOTE = re.compile(r'(?<![^\s(])["“](?=\w)')
 _LABELS = names(

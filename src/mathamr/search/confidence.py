@@ -12,12 +12,12 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, dropwhile, pairwise
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import STOP_WORDS, ngrams, stems, words
+from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, ngrams, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, SIMILAR
 from mathamr.search.hits import LISTED, MATCHES, NAMED, Match
@@ -229,15 +229,26 @@ class Confidence:
         whole = [each for each, held in wanted.count_held(ids, self._lexicon).items() if held == len(wanted)]
         if len(wanted) == 1 or self._sentences is None or self._query.formulas:
             return frozenset(whole if len(wanted) == 1 else ())
-        typed = words(self._query.text)
-        typed = [self._corrected.get(word, word) for word in typed[:LONGEST_PHRASE]]
-        while typed and typed[0] in STOP_WORDS:
-            del typed[0]
-        phrase = stems(typed)
-        read = self._sentences([each for each in ids[:MOST_GRADED] if each in set(whole)])
+        phrase = self._phrase
         return frozenset(
-            each for each, said in read.items() if any(has_phrase(stems(words(one)), phrase) for one in said)
+            each
+            for each in set(whole) & self._said.keys()
+            if any(has_phrase(one, phrase) for one in self._said[each])
         )
+
+    @cached_property
+    def _phrase(self) -> list[str]:
+        """The stems of the query's words in their order, without common words before them."""
+        typed = [self._corrected.get(word, word) for word in words(self._query.text)[:LONGEST_PHRASE]]
+        return stems(list(dropwhile(STOP_WORDS.__contains__, typed)))
+
+    @cached_property
+    def _said(self) -> Mapping[str, Sequence[Sequence[str]]]:
+        """The stems of each sentence of the first results."""
+        if self._sentences is None:
+            return {}
+        read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
+        return {each: [word_tokens(one) for one in said] for each, said in read.items()}
 
     @cached_property
     def _numbered(self) -> frozenset[str]:
@@ -286,7 +297,16 @@ class Confidence:
 
     @cached_property
     def _coverage(self) -> Mapping[str, float]:
-        """The share of the query's words that each result has, weighted by rarity, common words left out."""
+        """The share of the query's words that each result has, weighted by rarity, common words left out.
+
+        Of Chinese or Japanese, whose single characters say little, it is the share of the pairs that stand side by side.
+        """
+        pairs = [pair for pair in pairwise(self._phrase) if all(map(is_ideograph, pair))]
+        if pairs and self._sentences is not None:
+            return {
+                each: sum(any(has_phrase(one, pair) for one in said) for pair in pairs) / len(pairs)
+                for each, said in self._said.items()
+            }
         count = self._lexicon.count()
         rarity = {stem: math.log((count + 1) / (often + 0.5)) for stem, often in self._frequencies.items()}
         total = math.fsum(rarity.values())

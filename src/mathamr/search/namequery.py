@@ -25,7 +25,9 @@ from mathamr.index.lexical.terms import (
     STOP_WORDS,
     Terms,
     called,
+    count_words,
     entry_names,
+    is_ideograph,
     misspellings,
     stems,
     tag_names,
@@ -310,8 +312,8 @@ def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
 
 
 def _is_letter(word: str) -> bool:
-    """Return True for a letter and for the name of a Greek one."""
-    return len(word) == 1 or f"\\{word}" in SYMBOLS
+    """Return True for a letter and for the name of a Greek one; a character of Chinese or Japanese is a word."""
+    return (len(word) == 1 and not is_ideograph(word)) or f"\\{word}" in SYMBOLS
 
 
 def last_parts(post: Post) -> Iterator[list[str]]:
@@ -363,7 +365,7 @@ def _name_words(query: Query) -> tuple[str, ...]:
     names = query.passage.formula_map
     text = PLACEHOLDER.sub(lambda match: latex.get(names[match.group()], ""), query.passage.text)
     found = tuple(words(text))
-    if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
+    if not found or count_words(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found
 

@@ -33,7 +33,7 @@ from mathamr.search.querycontext import QueryContext
 from mathamr.search.querywords import QueryWords
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
-from mathamr.search.wordsfirst import MOST_WORDS, order_by_words
+from mathamr.search.wordsfirst import order_by_words
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -231,7 +231,7 @@ class PostRanker(Ranker):
         if self._collection is None or not is_short:
             return None
         found = QueryWords.of(query, self.corrected)
-        return found if 0 < len(found) <= MOST_WORDS else None
+        return found if found.is_short else None
 
     def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
         """Return results with posts that have all words of a short query before those that have none.

@@ -16,7 +16,7 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import formula_spans, is_formula, is_operator, latex_of
-from mathamr.index.lexical.terms import READING, latex_tokens, words
+from mathamr.index.lexical.terms import READING, count_words, latex_tokens, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -176,7 +176,9 @@ class Query:
             return "formula"
         if self.post.markup == "declaration":  # a statement in the notation of a formal library
             return "mixed"
-        count = len(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
+        count = (
+            count_words(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
+        )
         if count > MOST_WORDS:
             return "question"
         if self.formulas:
@@ -208,7 +210,9 @@ class Query:
 
     def _count_words(self) -> int:
         """Count the words beside the formulas."""
-        return sum(len(words(PLACEHOLDER.sub(" ", sentence.text))) for sentence in self.passage.sentences)
+        return sum(
+            count_words(words(PLACEHOLDER.sub(" ", sentence.text))) for sentence in self.passage.sentences
+        )
 
     def marked(self, number: int) -> Query:
         """Return the query with its formula of that number, from 1, as the target."""

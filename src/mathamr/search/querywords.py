@@ -7,9 +7,25 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mathamr.formulas.typed.names import GREEK
-from mathamr.index.lexical.terms import STOP_WORDS, ngrams, stems, word_tokens, words
+from mathamr.index.lexical.terms import (
+    STOP_WORDS,
+    count_words,
+    is_ideograph,
+    ngrams,
+    stems,
+    word_tokens,
+    words,
+)
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.query import Query
+
+MOST_WORDS = 4
+"""A query with more words, common ones not counted, says what it means in other words than its answer may."""
+
+
+def is_letter(word: str) -> bool:
+    """Return True for one letter; a digit and a character of Chinese or Japanese are words."""
+    return len(word) == 1 and not word.isdigit() and not is_ideograph(word)
 
 
 class TermHolders(Protocol):
@@ -34,7 +50,7 @@ class QueryWords:
         found = {
             corrected.get(word, word)
             for word in words(PLACEHOLDER.sub(" ", query.passage.text))
-            if word not in STOP_WORDS and word not in GREEK and (len(word) > 1 or word.isdigit())
+            if word not in STOP_WORDS and word not in GREEK and not is_letter(word)
         }
         wanted = [{("stems", stem)} for stem in dict.fromkeys(stems(sorted(found)))]
         if query.symbols:
@@ -44,6 +60,11 @@ class QueryWords:
 
     def __len__(self) -> int:
         return len(self.wanted)
+
+    @property
+    def is_short(self) -> bool:
+        """True if there are words, and no more than an answer would repeat."""
+        return 0 < count_words([min(terms)[1] for terms in self.wanted]) <= MOST_WORDS
 
     def count_held(self, ids: Sequence[str], lexicon: TermHolders) -> dict[str, int]:
         """Return how many of the words each of some posts has."""

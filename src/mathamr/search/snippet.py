@@ -12,7 +12,7 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, DoubleArray, IndexArray, Int32Array, IntArray
 from mathamr.core.cancellation import check_cancelled
-from mathamr.index.lexical.terms import STOP_WORDS, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, WORD, word_tokens, words
 from mathamr.index.preview import (
     Preview,
     SentenceNumbers,
@@ -41,7 +41,6 @@ CACHED_PARTS = 16_384
 
 _COMPARISON = 20
 """The least work of a comparison, in n-grams."""
-_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
 
@@ -136,7 +135,7 @@ class Wanted:
         """Return the places in a text where the words of the query's phrases begin, if they stand side by side."""
         if not self.phrases:
             return set()
-        found = [(match.start(), word) for match in _WORD.finditer(text) for word in words(match.group())]
+        found = [(match.start(), word) for match in WORD.finditer(text) for word in words(match.group())]
         return {
             found[place + step][0]
             for phrase in self.phrases
@@ -148,7 +147,7 @@ class Wanted:
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
         """Match of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
         is_simple = self._beginning is not None and not self.phrases and is_plain(text)
-        return self._beginning.finditer(text) if self._beginning and is_simple else _WORD.finditer(text)
+        return self._beginning.finditer(text) if self._beginning and is_simple else WORD.finditer(text)
 
     def word_shares(self, stems: Int32Array, counts: Int32Array) -> DoubleArray:
         """Return the share of the query's words that each sentence has; `stems` are hashed, `counts` says how many each has."""

@@ -13,8 +13,6 @@ import numpy as np
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.querywords import QueryWords, TermHolders
 
-MOST_WORDS = 4
-"""A query with more words, common ones not counted, says what it means in other words than its answer may."""
 LOOKED_AT = 100
 """As long as none of so many first results lacks all words, the others need not be looked at."""
 
@@ -26,7 +24,7 @@ def order_by_words(
 
     With `among`, only these results change places: those with the formula of a query that has words beside it.
     """
-    if not 0 < len(wanted) <= MOST_WORDS:
+    if not wanted.is_short:
         return hits
     columns = ScoredColumns.of(hits)
     if among is None and all(wanted.count_held(columns[:LOOKED_AT].ids, lexicon).values()):

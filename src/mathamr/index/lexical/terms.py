@@ -76,7 +76,13 @@ STOP_WORDS = names_in(
 )
 """Words that snippets do not mark and that alone do not make a query."""
 
-_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+"""The characters of Chinese and Japanese, which write words without spaces between them."""
+WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+(?:'[^\W\d_]+)?")
+"""A word: letters and digits in a row, or one character of Chinese or Japanese."""
+_IDEOGRAPH = re.compile(rf"[{IDEOGRAPHS}]")
+_VOICED = "\u3099\u309a"
+"""The marks that make て into で, which is another letter."""
 _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u2032\u00b4\u0060](?=\\w)")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 _POSSESSIVE = re.compile(r"'s(?![^\W_])|(?<![^\W_])[dl]'(?=[^\W\d_]{3})")
@@ -253,20 +259,46 @@ def post_text(post: Post) -> str:
 def words(text: str) -> list[str]:
     """Return the normalised words of a text in lower case: without accents and ligatures, and without a possessive 's.
 
+    Every character of Chinese and Japanese is a word, since these write no spaces.
+
     >>> words("Euler\u2019s formula, proved in 1748: non-empty H\u00f6lder spaces, l'H\u00f4pital, Cauchy\u2013Schwarz")
     ['euler', 'formula', 'proved', 'in', '1748', 'nonempty', 'holder', 'spaces', 'hopital', 'cauchy', 'schwarz']
+    >>> words("f在x处取得极值, ここで")
+    ['f', '在', 'x', '处', '取', '得', '极', '值', 'こ', 'こ', 'で']
     """
     text = text.lower()
     if not text.isascii():
         text = _APOSTROPHE.sub("'", _INVISIBLE.sub("", text))
         decomposed = unicodedata.normalize("NFKD", text.translate(_SPELT))
-        marks = {ord(letter): None for letter in set(decomposed) if unicodedata.combining(letter)}
-        text = decomposed.translate(marks).casefold()
+        marks = {
+            ord(letter): None
+            for letter in set(decomposed)
+            if unicodedata.combining(letter) and letter not in _VOICED
+        }
+        text = unicodedata.normalize("NFC", decomposed.translate(marks)).casefold()
     if "'" in text:
         text = _POSSESSIVE.sub("", text)
     if "-" in text or not text.isascii():
         text = _PREFIXED.sub(r"\1", text)
-    return [word[:LONGEST_WORD] for word in _WORD.findall(text)]
+    return [word[:LONGEST_WORD] for word in WORD.findall(text)]
+
+
+def is_ideograph(word: str) -> bool:
+    """Return True for one character of Chinese or Japanese, which is a word and no letter.
+
+    >>> is_ideograph("值"), is_ideograph("で"), is_ideograph("x")
+    (True, True, False)
+    """
+    return _IDEOGRAPH.fullmatch(word) is not None
+
+
+def count_words(found: Sequence[str]) -> int:
+    """Count words as a reader does: two characters of Chinese or Japanese are about one.
+
+    >>> count_words(words("compact space")), count_words(words("中值定理"))
+    (2, 2)
+    """
+    return len(found) - sum(map(is_ideograph, found)) // 2
 
 
 def word_tokens(text: str) -> list[str]:
@@ -414,7 +446,7 @@ _PROBE = Post(
     "probe",
     "question",
     "<p>Why don't the Hölder spaces' norms converge, e.g. for "
-    "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748?</p>",
+    "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748? 极值で</p>",
     title="Norms of <span class='math-container' id='0'>$x^2$</span>",
     tags=("functional-analysis",),
     keywords=("norm, of a function",),
