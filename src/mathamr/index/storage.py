@@ -232,7 +232,8 @@ class IndexStorage(Closing):
         return open_engine(self.folder / VECTORS, read_only=read_only)
 
     def _open_lexical(self, *, read_only: bool = True) -> LexicalIndex:
-        if self._live.meta("lexical by") != terms_fingerprint():
+        made_by = self._live.meta("lexical by")
+        if not made_by or (made_by != terms_fingerprint() and not read_only):
             raise MathAMRError(
                 f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
                 f" bring them up to date with: mathamr index --out {self.folder}"

@@ -30,6 +30,7 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import MARKUPS
 from mathamr.index.indexing.analysis import formula_key
+from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.sources import SOURCES, sources_digest
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.passage import passage
@@ -70,6 +71,11 @@ class Fingerprints:
     def has_graphs(self) -> bool:
         """True if the index has graphs."""
         return bool(self._needs & {"graph", "tensor"})
+
+    @property
+    def words(self) -> bool:
+        """True if words are made as they are in the index."""
+        return self._catalogue.meta("lexical by") == terms_fingerprint()
 
     @property
     def formulas(self) -> bool:
@@ -136,6 +142,7 @@ class Fingerprints:
     def _outdated_parts(self) -> list[str]:
         found = [f"{format} files" for format in self.outdated_formats()]
         found += [] if self.formulas else ["formulas"]
+        found += [] if self.words else ["words"]
         found += [] if self.graphs else ["graphs"]
         return found + (["vectors"] if self.outdated_wordings() else [])
 
