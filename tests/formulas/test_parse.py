@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts.golden_cut import cut, published_rows, sample_formulas
 
 from mathamr.core.errors import ParseError
 from mathamr.formulas.latex.grammar.rules import MAX_DEPTH
@@ -60,17 +61,48 @@ def test_spellings_of_one_formula_give_the_same_trees(spellings: tuple[str, ...]
     assert {trees(spelling) for spelling in spellings} == {trees(spellings[0])}
 
 
-@pytest.mark.parametrize("name", ["golden.jsonl", "pool.jsonl.gz"])
+OTHERWISE = {
+    "golden.jsonl": [],
+    "pool.jsonl.gz": [
+        (2851, "slt"),  # a symbol that is given by its number in a font (`\mathchar`)
+        (2851, "opt"),
+        (2868, "slt"),  # LaTeXML reads `\pmatrix` with an argument as that of LaTeX, and loses the second one
+        (2868, "opt"),
+    ],
+}
+"""The published trees that ours are not, by the number of their row."""
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
 @pytest.mark.slow
-def test_trees_are_the_published_ones(data: Path, name: str) -> None:
-    rows = json_rows(data / "formulas" / name)
-    wrong = {"slt": 0, "opt": 0}
-    for row in rows:
+def test_trees_are_the_published_ones_but_for_four(data: Path, name: str) -> None:
+    different = []
+    for number, row in enumerate(json_rows(data / "formulas" / name)):
         formula = parse(row["latex"])
-        wrong["slt"] += to_string(formula.slt) != row["slt"]
-        wrong["opt"] += "fragments" not in row["opt_mode"] and to_string(formula.opt) != row["opt"]
-    assert wrong["slt"] <= 0.005 * len(rows)
-    assert wrong["opt"] <= 0.005 * len(rows)
+        if to_string(formula.slt) != row["slt"]:
+            different.append((number, "slt"))
+        if "fragments" not in row["opt_mode"] and to_string(formula.opt) != row["opt"]:
+            different.append((number, "opt"))
+    assert different == OTHERWISE[name]
+
+
+def sample_rows() -> list[tuple[str, str, str]]:
+    """The cut of golden trees that is here on every machine (`scripts/golden_cut.py`)."""
+    with Path(__file__).with_name("sample.tsv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
+    return [(latex, slt, opt) for latex, slt, opt in rows]
+
+
+def test_formulas_of_the_sample_have_the_trees_that_published_ones_confirm() -> None:
+    rows = sample_rows()
+    assert len(rows) > 300
+    assert [(latex, *trees(latex)) for latex, _, _ in rows] == rows
+
+
+@pytest.mark.slow
+def test_the_cut_of_the_sample_is_what_the_published_trees_confirm(data: Path) -> None:
+    found = cut(published_rows(data / "formulas"), sample_formulas())
+    assert found == sample_rows(), "write it again: python scripts/golden_cut.py > tests/formulas/sample.tsv"
 
 
 def test_broken_formulas_have_a_tree_or_a_clear_error(data: Path) -> None:

@@ -5,10 +5,6 @@ import sys
 import zlib
 from pathlib import Path
 
-import pytest
-
-from mathamr.core.settings import DATA
-
 SCRIPT = Path(__file__).parents[2] / "scripts" / "cut_arqmath.py"
 WANTED = SCRIPT.with_name("arqmath-mini.txt").read_text(encoding="utf-8").split()
 
@@ -41,9 +37,6 @@ def test_a_folder_that_breaks_the_rules_is_told(tmp_path: Path) -> None:
     assert "1 held-out questions differ" in found.stdout
 
 
-def test_the_evaluation_data_is_the_cut_of_the_list() -> None:
-    folder = DATA.path if DATA.path.is_absolute() else SCRIPT.parents[1] / DATA.path
-    if not (folder / "arqmath-mini").is_dir():
-        pytest.skip("needs the evaluation data (MATHAMR_DATA)")
-    found = run("--check", folder / "arqmath-mini")
+def test_the_evaluation_data_is_the_cut_of_the_list(data: Path) -> None:
+    found = run("--check", data / "arqmath-mini")
     assert found.returncode == 0, found.stdout
