@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import resource
 import sys
 import time
@@ -23,7 +22,7 @@ from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.fingerprints import Fingerprints
-from mathamr.index.indexing.intake import IntakeCounts, forget, input_record, take_in
+from mathamr.index.indexing.intake import IntakeCounts, forget, input_name, input_record, take_in
 from mathamr.index.indexing.outdated import reset_other_keys, reset_outdated, reset_vectors
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.writer import IndexWriter
@@ -157,10 +156,12 @@ def build_index(
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, has_inputs=bool(inputs)) as archive:
         words = WordWriter(archive, log)
+        order = _in_order(archive.manifest.inputs, [record for _, record in inputs], without)
         for place, (path, record) in enumerate(inputs):
             report = Report()
             with log.stage("read", share=report.share, of=(place, len(inputs))) as progress:
-                take_in(archive.catalogue, path, record, counts, report, pool, progress, words)
+                earlier = order[: [each.path for each in order].index(record.path)]
+                take_in(archive.catalogue, path, record, counts, report, pool, progress, words, earlier)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
         archive.encodes_few = archive.catalogue.count_vectors_waiting() <= FEW
@@ -192,6 +193,15 @@ def _pool(options: BuildOptions) -> BuildPool:
         return BuildPool(options.workers)
     make: Callable[[ClusterOptions], BuildPool] = CLUSTERS[options.cluster.name]
     return make(options.cluster)
+
+
+def _in_order(
+    known: Sequence[InputRecord], now: Sequence[InputRecord], without: Sequence[Path]
+) -> list[InputRecord]:
+    """Return all inputs in the order in which the index got them, those of this build as they are given now."""
+    gone = {input_name(path) for path in without}
+    records = {record.path: record for record in known if record.path not in gone}
+    return list((records | {record.path: record for record in now}).values())
 
 
 def known_inputs(out: Path) -> list[InputRecord]:
@@ -364,7 +374,7 @@ def _check_free(out: Path) -> None:
 
 def _remembered(path: Path, manifest: Manifest) -> InputRecord:
     """Return the record of an input by its path, which may no longer exist."""
-    name = os.fsencode(path.expanduser().resolve()).decode("utf-8", "replace")
+    name = input_name(path.expanduser())
     for record in manifest.inputs:
         if record.path in (name, str(path)):
             return record

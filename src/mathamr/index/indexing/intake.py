@@ -26,6 +26,7 @@ from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
 from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.earlierinputs import EarlierInputs
 from mathamr.index.indexing.fingerprints import reading_fingerprint
 from mathamr.index.indexing.heldback import UnreadFiles
 from mathamr.index.indexing.reading import (
@@ -87,10 +88,11 @@ def input_record(
     """Return the record of an input under its full path, which does not depend on the working directory."""
     if path != STDIN and not path.exists():
         raise MathAMRError(f"{path}: no such file or folder")
-    return InputRecord(_named(path), format, tuple(_named(each) for each in beside), tuple(exclude))
+    return InputRecord(input_name(path), format, tuple(input_name(each) for each in beside), tuple(exclude))
 
 
-def _named(path: Path) -> str:
+def input_name(path: Path) -> str:
+    """Return the name under which an index knows an input: its full path."""
     return str(path) if path == STDIN else os.fsencode(path.resolve()).decode("utf-8", "replace")
 
 
@@ -107,20 +109,22 @@ def take_in(
     pool: BuildPool,
     progress: Progress | None = None,
     words: WordWriter | None = None,
+    earlier: Sequence[InputRecord] = (),
 ) -> None:
     """Bring the catalogue up to date with the input; if it is killed, part of the changes are stored.
 
-    `words` writes the words of posts as they are stored; without it they are left for later.
+    `words` writes the words of posts as they are stored; without it they are left for later. Files that `earlier` inputs hold
+    are left to them.
     """
     written: dict[str, Written] = {}
     try:
         own = IntakeCounts()
-        _Intake(catalogue, path, record, own, report, pool, progress, words, written).run()
+        _Intake(catalogue, path, record, own, report, pool, progress, words, written, earlier).run()
     except _ReadAllError:
         with catalogue.transaction():
             catalogue.forget_units(record.path)
         own, report = IntakeCounts(), Report()
-        _Intake(catalogue, path, record, own, report, pool, progress, words, written).run()
+        _Intake(catalogue, path, record, own, report, pool, progress, words, written, earlier).run()
     counts.reports[record.path] = report
     counts.held_files += own.held_files
     for name in ("new", "changed", "unchanged", "deleted", "held_back", "others"):
@@ -141,7 +145,9 @@ class _Intake:
         progress: Progress | None,
         words: WordWriter | None,
         written: dict[str, Written],
+        earlier: Sequence[InputRecord],
     ) -> None:
+        self._earlier = earlier
         self._written = written
         """What posts that were stored, by an earlier pass too, are to the index."""
         self._catalogue, self._source, self._record = catalogue, record.path, record
@@ -188,6 +194,10 @@ class _Intake:
         parts = find_collections(
             self._path, report, self._record.format, self._beside, self._record.exclude, format_of
         )
+        found = {file for _, collection in parts for file in collection.files}
+        parts = EarlierInputs(self._path, self._earlier).leave(parts, report)
+        found -= {file for _, collection in parts for file in collection.files}
+        unread.listed -= set(map(str, found))  # what an earlier input holds is not of this one
         for _, collection in parts:
             unread.recognise(collection.files)
         if self._progress is not None:
