@@ -19,8 +19,8 @@ from typing import Literal, NamedTuple
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, ngrams, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
-from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, SIMILAR
-from mathamr.search.hits import LISTED, MATCHES, NAMED, Match
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
+from mathamr.search.hits import HOLDS, LISTED, MATCHES, NAMED, Match
 from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words, has_phrase
 from mathamr.search.query import Query
@@ -317,11 +317,10 @@ class Confidence:
 
 
 def is_exact(found: RankedResult) -> bool:
-    """Return True for a post that has the whole query as its label, tag or entry, or in its name."""
+    """Return True for a post that has the whole query as its label, tag or entry, or in its name, or the formula of that name."""
     evidence = found.evidence
-    return bool(
-        evidence.get("label") or evidence.get("name", 0.0) >= NAMED or LISTED.keys() & evidence.keys()
-    )
+    is_called = evidence.get("name", 0.0) >= NAMED or not LISTED.keys().isdisjoint(evidence)
+    return bool(evidence.get("label") or is_called or evidence.get(HOLDS, 0.0) >= RENAMED)
 
 
 def isotonic(values: Sequence[float]) -> list[float]:

@@ -29,6 +29,8 @@ from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote
 
+COMPLETING_CANDIDATES = 50
+"""Formulas of the first ranks among which those are looked for that complete a query without bounds."""
 PATTERN_CANDIDATES = 400
 """Formulas of the first ranks that are matched with the wildcards of a query."""
 _SPARE = 20
@@ -255,7 +257,7 @@ class FormulaRanker(Ranker):
             bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
             first = found.hits[: ranking.pool]
             if opt is not None and omits(self.context.lexical_trees[0] or opt):
-                bonuses["completed"] = self._completed(first)
+                bonuses["completed"] = self._completed(found.hits[: max(ranking.pool, COMPLETING_CANDIDATES)])
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
                 renamed = self._renamed(slt, first)
                 bonuses["renamed"] = {

@@ -20,10 +20,14 @@ from mathamr.search.formulagrade import COMPLETED, RENAMED, FormulaGrader
 
 FEWEST_RENAMED = 8
 """The fewest symbols of a formula that is recognised in other letters: `F=ma` in other letters is any product."""
+GENERAL = names_in("theorem lemma formula identity inequality law rule principle equation equations problem")
+"""What a name may leave out at its end: "cauchy schwarz", "chinese remainder"."""
 FEWEST_WORDS = 2
 """The fewest words of a name that is recognised beside other words."""
 _LETTERS = frozenset(f"\\{letter}" for letter in GREEK)
-_OPEN = names_in(r"\infty \to \rightarrow \in \mathrm \operatorname \limits \cdot \left \right \quad \ldots \cdots")
+_OPEN = names_in(
+    r"\infty \to \rightarrow \in \mathrm \operatorname \limits \cdot \left \right \quad \ldots \cdots"
+)
 """Commands that bounds, fonts and spacing need: formulas that differ in these may be the same."""
 
 
@@ -92,7 +96,15 @@ def names_of(latex: str, macros: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 @cache
 def _by_name() -> dict[tuple[str, ...], NamedFormula]:
-    return {tuple(stems(words(name))): named for named in reversed(named_formulas()) for name in named.names}
+    """Return the named formulas by their names as stems, also without a last word that says what kind of thing it is."""
+    found: dict[tuple[str, ...], NamedFormula] = {}
+    for named in reversed(named_formulas()):
+        for name in named.names:
+            own = words(name)
+            found[tuple(stems(own))] = named
+            if own[-1] in GENERAL and len(own) > FEWEST_WORDS:
+                found.setdefault(tuple(stems(own[:-1])), named)
+    return found
 
 
 @cache
@@ -113,7 +125,9 @@ def _by_signs() -> dict[frozenset[str], list[tuple[int, str]]]:
 def _signs(latex: str) -> frozenset[str]:
     """Return the commands and relations of a formula, but for letters and what is left out with bounds."""
     tokens = {"\\frac" if token == "/" else token for token in latex_tokens(latex)}
-    return frozenset(token for token in tokens if token in "=<>!|" or token.startswith("\\")) - _LETTERS - _OPEN
+    return (
+        frozenset(token for token in tokens if token in "=<>!|" or token.startswith("\\")) - _LETTERS - _OPEN
+    )
 
 
 @cache

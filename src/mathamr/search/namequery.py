@@ -60,6 +60,8 @@ _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
 scores."""
 _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
+MENTIONED = 0.006
+"""The share of the greatest bonus from which a text has the name side by side, or a rare word of it."""
 _LISTED = {"tag": 195.0, "indexed": 190.0}
 """Weights of the name as a tag, and as an entry of an index: above most titles that only contain it."""
 

@@ -20,6 +20,8 @@ from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hubness import standard
+from mathamr.search.namedformulas import NamedFormula
+from mathamr.search.nameholders import Holder, find_holders, named_by, with_holders
 from mathamr.search.namequery import (
     CANDIDATES,
     NamedPosts,
@@ -101,7 +103,7 @@ class PostRanker(Ranker):
         collection: PostLookup | None = None,
         *,
         filters: PostFilters | None = None,
-        formula_ranker: Callable[[Formula], FormulaRanker] | None = None,
+        formula_ranker: Callable[[QueryContext], FormulaRanker] | None = None,
         has_declarations: bool = False,
     ) -> None:
         super().__init__(context, engine, lexicon, payloads, filters)
@@ -109,6 +111,10 @@ class PostRanker(Ranker):
         self._formula_ranker = formula_ranker
         self._best_formulas: dict[str, list[tuple[FormulaRanker, str, float]]] = {}
         """For every post that was found by its formulas: the visual class that each formula of the query found, and its share."""
+        self._holders: dict[str, Holder] = {}
+        """The posts that have a formula of the name that was typed."""
+        self._searched_too = ""
+        """The formula of the name that was typed, if posts were found by it."""
         if has_declarations:
             self._weighting = DECLARATIONS
 
@@ -142,7 +148,7 @@ class PostRanker(Ranker):
         totals: dict[str, float] = {}
         for formula, share in self._weighed_formulas(ranking.formulas):
             assert self._formula_ranker is not None
-            ranker = self._formula_ranker(formula)
+            ranker = self._formula_ranker(self.context.of_formula(formula))
             found = ranker.find(ranking.ranking, SearchOptions(ranking.pool, options.where)).hits
             with self.context.timer("search"):
                 for post, (visual, score) in self._best_of(found, options.where).items():
@@ -186,6 +192,8 @@ class PostRanker(Ranker):
 
     def _grade(self, post: str) -> tuple[float, str]:
         """Return what the formulas of a post are to the query's, from 0 to 1, and the visual class of the best that holds one."""
+        if (holder := self._holders.get(post)) is not None:
+            return holder.grade, holder.visual
         graded = [
             (ranker.grade(visual), share, visual)
             for ranker, visual, share in self._best_formulas.get(post, ())
@@ -283,7 +291,8 @@ class PostRanker(Ranker):
     @property
     def notes(self) -> list[str]:
         """Notes for the user on how the query was interpreted."""
-        return self._name.notes if self._name is not None else []
+        notes = self._name.notes if self._name is not None else []
+        return [*notes, f"also searched: ${self._searched_too}$"] if self._searched_too else notes
 
     @property
     def corrected(self) -> Mapping[str, str]:
@@ -305,16 +314,34 @@ class PostRanker(Ranker):
         if self._has_declarations:
             found = central_first(found, self._payloads)
         found = FoundHits(self._reorder(found.hits), found.evidence, found.unpromoted or found.hits)
-        if self._name is None or self._collection is None:
+        if self._name is not None and self._collection is not None:
+            with self.context.timer("rank"):
+                having = partial(self._lexicon().having, "stems")
+                hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
+            found = FoundHits(hits, {**found.evidence, **named}, found.unpromoted or found.hits)
+        return self._with_holders(found)
+
+    @cached_property
+    def _named(self) -> NamedFormula | None:
+        """What the query names, if it has a formula of its own in the table of named formulas."""
+        return named_by(self.context.query) if self._formula_ranker is not None else None
+
+    def _with_holders(self, found: FoundHits) -> FoundHits:
+        """Return what was found and, if the query names a formula, the posts that have it."""
+        if self._named is None or self._formula_ranker is None or self._collection is None:
             return found
-        with self.context.timer("rank"):
-            having = partial(self._lexicon().having, "stems")
-            hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
-        return FoundHits(
-            hits,
-            {**found.evidence, **named},
-            found.unpromoted or found.hits,
+        ranker_of = self._formula_ranker
+        holders = find_holders(
+            self._named,
+            lambda query: ranker_of(self.context.of_query(query)),
+            lambda visuals: self._best_of(visuals, self._where),
+            self._where,
         )
+        if not holders:
+            return found
+        self._holders = {holder.post: holder for holder in holders}
+        self._searched_too = self._named.latex[0]
+        return with_holders(found, holders)
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
@@ -322,7 +349,9 @@ class PostRanker(Ranker):
         with self.context.timer("align"):
             self._read_best_formulas([hit.id for hit in hits[:MOST_GRADED]])
             grades = {
-                hit.id: self._grade(hit.id) for hit in hits[:MOST_GRADED] if hit.id in self._best_formulas
+                hit.id: self._grade(hit.id)
+                for hit in hits[:MOST_GRADED]
+                if hit.id in self._best_formulas or hit.id in self._holders
             }
         return [
             RankedResult(

@@ -74,6 +74,12 @@ class QueryContext:
         found.budget = self.budget
         return found
 
+    def of_query(self, query: Query) -> QueryContext:
+        """Return the context of a formula that is searched beside the query; its time and work count here."""
+        found = QueryContext(query, self._vectors, formula=query.formulas[0], timer=self.timer)
+        found.budget = self.budget
+        return found
+
     @cached_property
     def encoded(self) -> Encoded:
         """The vectors of the query."""

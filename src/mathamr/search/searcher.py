@@ -444,7 +444,7 @@ class Index(Closing):
             archive.payloads,
             archive.catalogue,
             filters=archive.filters,
-            formula_ranker=lambda formula: formula_ranker(context.of_formula(formula)),
+            formula_ranker=formula_ranker,
             has_declarations=self.has_declarations,
         )
 

@@ -453,6 +453,7 @@ _PROBE = Post(
     formulas=(
         Formula("0", "x^2"),
         Formula("1", "\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}"),
+        Formula("2", "\\sum_{n=1}^\\infty\\int_0^n f_n(x)\\,dx"),
     ),
 )
 

@@ -1,0 +1,111 @@
+"""Posts that have a formula of the name that was typed, and their places among the posts that say the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from mathamr.index.engines.entry import Filter
+from mathamr.index.scored import Scored
+from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED
+from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.hits import HOLDS, LISTED, NAMED
+from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_in
+from mathamr.search.namequery import MENTIONED
+from mathamr.search.options import SearchOptions
+from mathamr.search.query import Query
+from mathamr.search.ranker import FoundHits
+from mathamr.systems.ranking import Lexical
+
+MOST_FORMULAS = 5
+"""How many formulas of a name are searched."""
+CANDIDATES, MOST_HOLDERS = 40, 50
+"""How many visual classes are compared with each formula, and how many posts are added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A post with a formula of the name: its visual class and its grade."""
+
+    post: str
+    visual: str
+    grade: float
+
+
+def named_by(query: Query) -> NamedFormula | None:
+    """Return what a short query without a formula names; quotation marks ask for the words alone."""
+    if query.kind not in ("name", "words") or query.formulas or query.conditions.required.phrases:
+        return None
+    return named_in(query.text)
+
+
+def find_holders(
+    named: NamedFormula,
+    ranker_of: Callable[[Query], FormulaRanker],
+    posts_of: Callable[[Sequence[Scored]], Mapping[str, Scored]],
+    where: Filter | None,
+) -> list[Holder]:
+    """Return the posts that have a formula of a name, or one that contains it, best first, each with its best one.
+
+    Letters may differ where the formula has enough symbols to be recognised in others.
+    """
+    best: dict[str, Holder] = {}
+    for latex in named.latex[:MOST_FORMULAS]:
+        query = Query.of_formula(latex)
+        ranker = ranker_of(query)
+        slt = query.trees[query.formulas[0].id][1]
+        is_telling = slt is not None and len(slt) >= FEWEST_RENAMED
+        found = ranker.find(Lexical(), SearchOptions(CANDIDATES, where)).hits
+        ranker.read_trees([hit.id for hit in found])
+        graded = {hit.id: ranker.grade(hit.id) for hit in found}
+        held = [
+            Scored(visual, grade)
+            for visual, grade in sorted(graded.items(), key=lambda pair: -pair[1])
+            if grade >= CONTAINED_RENAMED and (is_telling or not _is_renamed(grade))
+        ]
+        for post, hit in posts_of(held).items():
+            if post not in best or best[post].grade < hit.score:
+                best[post] = Holder(post, hit.id, hit.score)
+    return sorted(best.values(), key=lambda holder: -holder.grade)
+
+
+def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
+    """Return what was found with the holders of a formula: behind what is called so, in turn with what says the name.
+
+    What has both, the name in its text and the formula, comes before what has one of them.
+    """
+    called, both, mentions, rest = list[Scored](), list[Scored](), list[Scored](), list[Scored]()
+    places = {hit.id: place for place, hit in enumerate(found.hits)}
+    grades = {holder.post: holder.grade for holder in holders}
+    for hit in found.hits:
+        evidence = found.of(hit.id)
+        name = evidence.get("name", 0.0)
+        is_called = name >= NAMED or not LISTED.keys().isdisjoint(evidence)
+        mentioning = both if hit.id in grades else mentions
+        (called if is_called else mentioning if name >= MENTIONED else rest).append(hit)
+    lead = {hit.id for hit in (*called, *both)}
+    ordered = sorted(
+        (holder for holder in holders if holder.post not in lead),
+        key=lambda holder: (-holder.grade, places.get(holder.post, len(places))),
+    )[:MOST_HOLDERS]
+    kept = {holder.post for holder in ordered}
+    ids = [
+        *(hit.id for hit in (*called, *both)),
+        *_in_turn([hit.id for hit in mentions], [holder.post for holder in ordered]),
+        *(hit.id for hit in rest if hit.id not in kept),
+    ]
+    scores = sorted((hit.score for hit in found.hits), reverse=True)
+    lowest = scores[-1] if scores else 0.0
+    hits = [Scored(each, score) for each, score in zip_longest(ids, scores, fillvalue=lowest)]
+    evidence = {**found.evidence, HOLDS: grades}
+    return FoundHits(hits, evidence, found.unpromoted or found.hits)
+
+
+def _in_turn(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
+    for pair in zip_longest(first, second):
+        yield from (each for each in pair if each is not None)
+
+
+def _is_renamed(grade: float) -> bool:
+    return grade == RENAMED or grade < CONTAINED
