@@ -22,6 +22,7 @@ from mathamr.adapters.librarytools import library_tools
 from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
+from mathamr.search import namedformulas
 from mathamr.search.searcher import Index
 
 try:
@@ -43,7 +44,10 @@ Kind = Literal["question", "answer", "note"]
 
 
 def tools(index: Index) -> MCPServer[Any]:
-    """Return a server with the tools `search`, `explain` and `read_post` over an index, and those for libraries where it holds declarations."""
+    """Return a server with tools over an index, and those for libraries where it holds declarations.
+
+    They are `search`, `explain`, `read_post`, `formulas_of` and `name_of`.
+    """
     server: MCPServer[Any] = MCPServer(
         "mathamr", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -117,6 +121,23 @@ def tools(index: Index) -> MCPServer[Any]:
                 "date": post.date,
                 "source": post.source,
             }
+
+    @server.tool(structured_output=True)
+    def formulas_of(
+        name: Annotated[str, Field(description="a name of mathematics, such as 'gaussian integral'")],
+    ) -> dict[str, Any]:
+        """Return the formulas that a famous name stands for, as LaTeX; search for one of them to find posts that do not say the name."""
+        return {"name": name, "formulas": list(namedformulas.formulas_of(name))}
+
+    @server.tool(structured_output=True)
+    def name_of(
+        formula: Annotated[
+            str, Field(description="a formula as LaTeX, without dollar signs", max_length=2000)
+        ],
+    ) -> dict[str, Any]:
+        """Return what a formula is called, in these or other letters, with or without its bounds; empty if it has no famous name."""
+        with _reported_errors(formula):
+            return {"formula": formula, "names": list(namedformulas.names_of(formula))}
 
     if index.has_declarations:
         for tool in library_tools(index, _reported_errors):

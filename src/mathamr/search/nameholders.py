@@ -11,13 +11,14 @@ from mathamr.index.scored import Scored
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hits import HOLDS, LISTED, NAMED
-from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_in
+from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_in, names_of
 from mathamr.search.namequery import MENTIONED
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.ranker import FoundHits
 from mathamr.systems.ranking import Lexical
 
+NAMES_SHOWN = 2
 MOST_FORMULAS = 5
 """How many formulas of a name are searched."""
 CANDIDATES, MOST_HOLDERS = 40, 50
@@ -38,6 +39,14 @@ def named_by(query: Query) -> NamedFormula | None:
     if query.kind not in ("name", "words") or query.formulas or query.conditions.required.phrases:
         return None
     return named_in(query.text)
+
+
+def name_notes(query: Query) -> list[str]:
+    """Return a note on what the formula of a query is called, if it is nothing but a formula with a famous name."""
+    if query.kind != "formula" or len(query.formulas) != 1:
+        return []
+    names = names_of(query.formulas[0].latex, query.post.macros)
+    return [f"this formula is known as {' or '.join(names[:NAMES_SHOWN])}"] if names else []
 
 
 def find_holders(

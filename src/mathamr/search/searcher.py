@@ -40,6 +40,7 @@ from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import MATCHES, Hits
 from mathamr.search.locations import labelled_first, within
+from mathamr.search.nameholders import name_notes
 from mathamr.search.namequery import is_declaration
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
@@ -247,6 +248,7 @@ class Index(Closing):
         notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
         notes += self._outdated()
+        notes += name_notes(context.query)
         if behind := self.archive.behind:
             notes.append(f"these results are from an earlier state of the index: {behind}; open it again")
         if task == "answers":

@@ -336,6 +336,7 @@ class FormulaAnswer(BaseModel):
     query: str = Field(
         description="the LaTeX that finds this formula: macros that mean something else by default are expanded"
     )
+    names: list[str] = Field(description="what the formula is called, the usual name first")
     mathml: str | None
     display: bool
     error: ProblemShown | None
@@ -348,6 +349,13 @@ class FormulaAnswer(BaseModel):
     visual_id: str | None
     places: int
     posts: list[str]
+
+
+class NamesAnswer(BaseModel):
+    """What a formula is called, and the formulas of a name."""
+
+    names: list[str]
+    formulas: list[str]
 
 
 class CommandsAnswer(BaseModel):

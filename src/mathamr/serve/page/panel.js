@@ -263,6 +263,9 @@ export class Panel {
     const search = () => this.searchFormula(about.query ?? about.latex);
     return [
       element("div", { class: "shown" }, math ?? element("code", {}, about.latex)),
+      about.names?.length
+        ? element("p", { class: "help" }, `Known as ${about.names.slice(0, 2).join(", or ")}`)
+        : null,
       element(
         "div",
         { class: "actions" },

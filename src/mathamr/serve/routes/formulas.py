@@ -19,8 +19,16 @@ from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import pieces
 from mathamr.posts.rendering.drawing import draw, draw_formula
+from mathamr.search.namedformulas import formulas_of, names_of
 from mathamr.search.query import with_formulas_marked
-from mathamr.serve.answers import CommandsAnswer, FormulaAnswer, RenderAnswer, SymbolsAnswer, TextAnswer
+from mathamr.serve.answers import (
+    CommandsAnswer,
+    FormulaAnswer,
+    NamesAnswer,
+    RenderAnswer,
+    SymbolsAnswer,
+    TextAnswer,
+)
 from mathamr.serve.commands import matching_commands
 from mathamr.serve.drawnsymbols import drawn_symbols
 from mathamr.serve.errors import ApiError
@@ -73,6 +81,21 @@ async def picture(service: Reader, latex: str) -> Response:
         return _picture(parsed.slt, parsed.opt, latex)
 
     return await service.compute(work)
+
+
+@router.get("/names", response_model=NamesAnswer)
+async def names(service: Reader, latex: str = "", name: str = "") -> Any:
+    """Return what a formula is called, and the formulas of a name: one of both is asked for."""
+    _check_length(service, latex, "latex")
+    _check_length(service, name, "name")
+    return await service.compute(
+        lambda: JSONResponse(
+            {
+                "names": list(names_of(latex, _macros(service, latex))) if latex else [],
+                "formulas": list(formulas_of(name)),
+            }
+        )
+    )
 
 
 @router.get("/commands", response_model=CommandsAnswer)
@@ -161,6 +184,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "post": entry.post,
         "latex": entry.formula.latex,
         "query": _findable(service, entry.formula.latex, macros),
+        "names": list(names_of(entry.formula.latex, macros)),
         "mathml": drawn.mathml,
         "display": entry.formula.display,
         "error": drawn.error,

@@ -1,0 +1,128 @@
+"""A famous name leads to posts with its formula, and a formula to its names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.formulas.parse import parse
+from mathamr.posts.post import Post
+from mathamr.search.namedformulas import formulas_of, named_formulas, named_in, names_of
+from mathamr.search.searcher import Index
+from tests.index.small import build
+
+
+def test_the_table_is_readable_throughout() -> None:
+    """Every formula is parsed without a repair, and every name stands once."""
+    assert len(named_formulas()) >= 400
+    for named in named_formulas():
+        assert named.latex, named.names
+        for latex in named.latex:
+            read = parse(latex, reading="mathematician")
+            assert not read.repairs, latex
+            assert read.opt is not None, latex
+    names = Counter(name for named in named_formulas() for name in named.names)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "usual"),
+    [
+        ("Gaussian integral", "gaussian integral"),
+        ("Euler's identity", "euler's identity"),
+        ("euler identity", "euler's identity"),
+        ("Cauchy\u2013Schwarz", "cauchy-schwarz inequality"),
+        ("proof of the basel problem", "basel problem"),
+        ("entropy", "entropy"),
+        ("entropy of a measure", None),
+        ("an integral", None),
+        ("integral", None),
+    ],
+)
+def test_a_name_is_read_alone_and_beside_words(typed: str, usual: str | None) -> None:
+    found = named_in(typed)
+    assert (found.names[0] if found else None) == usual
+
+
+@pytest.mark.parametrize(
+    ("latex", "name"),
+    [
+        (r"\int_{-\infty}^\infty e^{-x^2}\,dx", "gaussian integral"),
+        (r"\int e^{-t^2}dt", "gaussian integral"),
+        (r"|\langle u,v\rangle|\le\|u\|\|v\|", "cauchy-schwarz inequality"),
+        (r"\zeta(2)=\frac{\pi^2}{6}", "basel problem"),
+        ("E=mc^2", "mass-energy equivalence"),
+        ("u^2+v^2=w^2", "pythagorean theorem"),
+    ],
+)
+def test_a_formula_has_its_name_in_any_letters(latex: str, name: str) -> None:
+    assert name in names_of(latex)
+
+
+@pytest.mark.parametrize("latex", ["a+b", "x=y", r"\int f", r"\frac{1}{2}", r"\left(", ""])
+def test_a_formula_without_a_name_has_none(latex: str) -> None:
+    assert names_of(latex) == ()
+
+
+def test_a_name_in_the_table_has_formulas_and_each_leads_back() -> None:
+    for name in ("wallis product", "euler's formula", "hölder's inequality", "stirling's formula"):
+        formulas = formulas_of(name)
+        assert formulas
+        for latex in formulas:
+            assert formulas == formulas_of(names_of(latex)[0]), latex
+    assert formulas_of("carpenter's delight") == ()
+
+
+POSTS = [
+    Post("bell", "question", r"Why is $\int_{-\infty}^{\infty} e^{-t^2}\,dt$ a root?", "An area", "text"),
+    Post("shifted", "question", r"And what of $\int_0^1 e^{-x}\,dx$ here?", "Another area", "text"),
+    Post("said", "question", "The gaussian integral is asked for in every exam.", "Exams", "text"),
+    Post("squares", "question", r"The sum $\sum_{k=1}^\infty \frac{1}{k^2}$ is known.", "A sum", "text"),
+    Post("called", "question", "Nothing to see here but words.", "Wallis product", "text"),
+    Post("product", "question", r"Is $\prod_{n=1}^\infty\frac{4n^2}{4n^2-1}=\frac\pi2$?", "Products", "text"),
+]
+
+
+@pytest.fixture(scope="module")
+def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("named")
+    build(folder / "index", POSTS, model_folder)
+    with Index.open(folder / "index", device="cpu") as opened:
+        yield opened
+
+
+def test_who_types_a_name_finds_posts_with_its_formula_that_do_not_say_it(index: Index) -> None:
+    hits = index.search("gaussian integral")
+    assert {hit.id for hit in hits[:2]} == {"said", "bell"}
+    bell = next(hit for hit in hits if hit.id == "bell")
+    assert (bell.reason, bell.match) == ("has a formula of this name", "strong")
+    assert any("also searched: $\\int_{-\\infty}^\\infty e^{-x^2}" in note for note in hits.notes)
+
+
+def test_a_name_that_no_post_says_is_not_denied_where_its_formula_stands(index: Index) -> None:
+    hits = index.search("basel problem")
+    assert (hits[0].id, hits.found, hits.absent) == ("squares", "strong", ())
+
+
+def test_what_is_called_so_comes_before_what_has_the_formula(index: Index) -> None:
+    assert [hit.id for hit in index.search("wallis product")[:2]] == ["called", "product"]
+
+
+def test_quotation_marks_ask_for_the_words_alone(index: Index) -> None:
+    hits = index.search('"gaussian integral"')
+    assert [hit.id for hit in hits] == ["said"]
+    assert not any("also searched" in note for note in hits.notes)
+
+
+def test_a_filter_holds_for_what_a_name_adds(index: Index) -> None:
+    hits = index.search("basel problem -sum")
+    assert "squares" not in [hit.id for hit in hits]
+
+
+def test_who_types_a_formula_is_told_its_name(index: Index) -> None:
+    notes = index.search(r"$\int_{-\infty}^\infty e^{-x^2}\,dx$").notes
+    assert "this formula is known as gaussian integral or euler-poisson integral" in notes
+    assert not any("known as" in note for note in index.search("$a+b$").notes)
