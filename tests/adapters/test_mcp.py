@@ -24,7 +24,7 @@ QUERY = r"Why does $\sum \frac{1}{n}$ diverge?"
 
 
 def test_the_tools_describe_themselves(index: Index) -> None:
-    assert list_tools(index) == {"search", "explain", "read_post"}
+    assert list_tools(index) == {"search", "explain", "read_post", "formulas_of", "name_of"}
 
 
 def test_search_gives_hits_with_provenance(index: Index) -> None:
@@ -33,6 +33,13 @@ def test_search_gives_hits_with_provenance(index: Index) -> None:
     for hit in found["hits"]:
         assert hit["kind"] == "answer"
         assert {"id", "source", "score", "evidence", "snippet"} <= set(hit)
+
+
+def test_names_and_formulas_lead_to_each_other(index: Index) -> None:
+    formulas = call_tool(index, "formulas_of", name="gaussian integral").structured_content["formulas"]
+    names = call_tool(index, "name_of", formula=formulas[0]).structured_content["names"]
+    assert names[0] == "gaussian integral"
+    assert call_tool(index, "name_of", formula="a+b").structured_content["names"] == []
 
 
 def test_explain_and_read_follow_a_hit(index: Index) -> None:

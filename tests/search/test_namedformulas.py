@@ -96,7 +96,7 @@ def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def test_who_types_a_name_finds_posts_with_its_formula_that_do_not_say_it(index: Index) -> None:
     hits = index.search("gaussian integral")
-    assert {hit.id for hit in hits[:2]} == {"said", "bell"}
+    assert {hit.id for hit in list(hits)[:2]} == {"said", "bell"}
     bell = next(hit for hit in hits if hit.id == "bell")
     assert (bell.reason, bell.match) == ("has a formula of this name", "strong")
     assert any("also searched: $\\int_{-\\infty}^\\infty e^{-x^2}" in note for note in hits.notes)
@@ -108,7 +108,7 @@ def test_a_name_that_no_post_says_is_not_denied_where_its_formula_stands(index: 
 
 
 def test_what_is_called_so_comes_before_what_has_the_formula(index: Index) -> None:
-    assert [hit.id for hit in index.search("wallis product")[:2]] == ["called", "product"]
+    assert [hit.id for hit in index.search("wallis product")][:2] == ["called", "product"]
 
 
 def test_quotation_marks_ask_for_the_words_alone(index: Index) -> None:

@@ -102,6 +102,15 @@ def test_an_unknown_formula_is_unknown(client: TestClient) -> None:
         assert error(client.get(f"/v1/formulas/{id}"))["code"] == "unknown_formula"
 
 
+def test_a_name_gives_its_formulas_and_a_formula_its_names(client: TestClient) -> None:
+    named = client.get("/v1/names", params={"name": "basel problem"}).json()
+    assert named["names"] == []
+    assert r"\zeta(2)=\frac{\pi^2}6" in named["formulas"]
+    found = client.get("/v1/names", params={"latex": r"\int_{-\infty}^\infty e^{-u^2}du"}).json()
+    assert found["names"][0] == "gaussian integral"
+    assert client.get("/v1/names", params={"latex": "x" * 30_000}).status_code == 422
+
+
 def test_commands_are_matching_commands(client: TestClient) -> None:
     whole = client.get("/v1/commands")
     assert "max-age" in whole.headers["cache-control"]

@@ -107,8 +107,7 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
     scores = sorted((hit.score for hit in found.hits), reverse=True)
     lowest = scores[-1] if scores else 0.0
     hits = [Scored(each, score) for each, score in zip_longest(ids, scores, fillvalue=lowest)]
-    evidence = {**found.evidence, HOLDS: grades}
-    return FoundHits(hits, evidence, found.unpromoted or found.hits)
+    return FoundHits(hits, {**found.evidence, HOLDS: grades}, found.unpromoted or found.hits)
 
 
 def _in_turn(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:

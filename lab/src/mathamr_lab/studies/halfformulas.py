@@ -73,7 +73,7 @@ def main() -> None:
         for entry, whole, half, known in draw(index, asked.count):
             for typed, formula in (("whole", whole), ("half", half)):
                 for count, form in enumerate(("alone", "one word", "two words")):
-                    query = " ".join([*known[:count], f"${formula}$" if "$" not in formula else formula])
+                    query = " ".join([*known[:count], formula])
                     ids = [hit.id for hit in index.search(query, k=DEPTH)]
                     ranks[form, typed].append(1 / (1 + ids.index(entry)) if entry in ids else 0.0)
                     if asked.missed and typed == "half" and not count and ids[:1] != [entry]:
