@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +34,7 @@ class EmbeddingsServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.asked: list[dict[str, Any]] = []
+        self.headers: dict[str, str] = {}
 
     @property
     def address(self) -> str:
@@ -53,8 +54,11 @@ class _Handler(BaseHTTPRequestHandler):
         content = self.server.answer or json.dumps({"data": rows[::-1]}).encode()
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(content)))
+        for name, value in self.server.headers.items():
+            self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        with suppress(OSError):  # who asked may have read enough
+            self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
