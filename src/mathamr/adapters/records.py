@@ -50,6 +50,7 @@ def provenance(hit: Hit) -> dict[str, Any]:
         "parent": hit.parent,
         "date": hit.date,
         "as_of": hit.as_of,
+        "is_deleted": hit.is_deleted,
         "source": hit.source,
         "line": hit.place.line if hit.place else None,
     }

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -159,6 +160,7 @@ def command(
         return query if mark is None else query.marked(mark)
 
     from mathamr.index.engines.entry import Filter
+    from mathamr.search.hits import absence
     from mathamr.search.searcher import Index
 
     read({})  # what is wrong with the query is said before anything is loaded
@@ -176,6 +178,14 @@ def command(
             pool=pool,
             group=grouping,
         )
+        changes = opened.file_changes()
+    if changes:
+        notes = [
+            f"files since they were indexed: {changes}; bring the index up to date with: mathamr index {index}"
+        ]
+        if hits.absent and not as_json:
+            notes.append(f"{absence(hits.absent).removesuffix('.')} as it was indexed.")
+        hits = replace(hits, notes=(*hits.notes, *notes), absent=hits.absent if as_json else ())
     if as_json:
         print(json.dumps(_json(hits, editor, citations=citations), ensure_ascii=False))
         return

@@ -13,6 +13,7 @@ from mathamr.formulas.alignment import work
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.freshness import deleted_files
 from mathamr.index.preview import Preview, PreviewHead
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.level import Level
@@ -68,6 +69,8 @@ class HitBuilder:
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         previews = catalogue.previews(list(dict.fromkeys(of_post.values())))
         kept = catalogue.kept_since(list(previews))
+        sources = {preview.post.source for preview in previews.values()}
+        deleted = deleted_files(catalogue, self._archive.manifest.inputs, sources)
         parents = read_parents(catalogue, previews.values())
         questions = {each: head.post for each, head in parents.items()}
         similar = self._similarities(previews) if near else {}
@@ -109,7 +112,10 @@ class HitBuilder:
                     each.evidence,
                     post.place,
                     each.share,
-                    self._matches[each.id],
+                    at_most_weak(self._matches[each.id])
+                    if post.source in deleted
+                    else self._matches[each.id],
+                    is_deleted=post.source in deleted,
                     as_of=kept.get(post.id),
                     macros=post.macros if above is preview.head else above.post.macros + post.macros,
                 )
@@ -167,6 +173,11 @@ class HitBuilder:
         nearest = np.full(starts[-1], np.nan)
         np.fmax.at(nearest, (np.array(starts)[owners] + numbers)[is_known], best[is_known])
         return {each: nearest[start:end] for each, (start, end) in zip(stored, pairwise(starts), strict=True)}
+
+
+def at_most_weak(match: Match) -> Match:
+    """Return the match of a post whose file is gone: it may be what was asked, but is not there any more."""
+    return "weak" if match == "strong" else match
 
 
 def aligned_field(archive: IndexStorage) -> Field | None:

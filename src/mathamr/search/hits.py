@@ -168,9 +168,14 @@ class Hit:
     as_of: str | None = None
     """The day (as 2026-03-03) of the version that is shown, if its file can no longer be read whole."""
 
+    is_deleted: bool = False
+    """True if its file has been deleted since it was indexed."""
+
     @property
     def caution(self) -> str:
         """What to know before relying on the hit; empty if its file is as it was read."""
+        if self.is_deleted:
+            return "its file was deleted after it was indexed"
         return caution_of(self.as_of) if self.as_of else ""
 
     @property
@@ -213,6 +218,7 @@ class Hit:
             "date": self.date,
             "votes": self.votes,
             "as_of": self.as_of,
+            "is_deleted": self.is_deleted,
             "source": self.source,
             "place": self.place.to_dict() if self.place else None,
             "formula": self.formula.to_json() if self.formula else None,

@@ -21,6 +21,7 @@ from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
+from mathamr.index.freshness import FileChanges, compare_files
 from mathamr.index.lexical.terms import READING
 from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
@@ -37,7 +38,7 @@ from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, SentenceMatch, 
 from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
-from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
+from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak, titled
 from mathamr.search.hits import MATCHES, Hits
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.nameholders import name_notes
@@ -281,6 +282,11 @@ class Index(Closing):
             maker = HitBuilder(self.archive, context, wanted, matches)
             build = maker.posts if task == "answers" else maker.formulas
             hits = build(list(chain.from_iterable(page)), offset, near=near)
+            if gone := {hit.formula.id if hit.formula else hit.id for hit in hits if hit.is_deleted}:
+                labels = [
+                    at_most_weak(label) if each.id in gone else label
+                    for each, label in zip(ranked, labels, strict=True)
+                ]
             if group:
                 hits = fold(hits, page, ranked)
             notes += maker.notes
@@ -325,6 +331,11 @@ class Index(Closing):
             "posts" if task == "answers" else "formulas", [each.id for each in ranked]
         )
         return FilterCounts.of(found.values(), self.archive.catalogue.sources())
+
+    @_one_revision
+    def file_changes(self) -> FileChanges:
+        """Compare the files of the index with those that were read, as far as they are on this machine."""
+        return compare_files(self.archive.catalogue, self.archive.manifest.inputs)
 
     @_one_revision
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:

@@ -120,6 +120,7 @@ class HitShown(BaseModel):
     as_of: str | None = Field(
         description="the day of the version that is shown, if its file can no longer be read whole; else null"
     )
+    is_deleted: bool = Field(description="whether the file was deleted after it was indexed")
     source: str
     place: PlaceShown | None
     open: str | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -65,6 +65,11 @@ class ReadFiles(Database):
         """Return the stamp and the hash of each file that was opened for an input, by path."""
         sql = "SELECT path, stamp, hash FROM files WHERE input = ?"
         return {path: (stamp, digest) for path, stamp, digest in self._rows(sql, (source,))}
+
+    def were_read(self, source: str, paths: Sequence[str]) -> set[str]:
+        """Return those of some paths at which files of an input were read."""
+        sql = "SELECT path FROM files WHERE input = ? AND path = ?"
+        return {path for path in paths if self._rows(sql, (source, path))}
 
     def keep_units(self, source: str, units: Iterable[ReadUnit]) -> None:
         """Store units; their posts are stored before."""

@@ -19,6 +19,7 @@ from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.postrow import storable
 from mathamr.index.chosenmodel import check_model, chosen_model
 from mathamr.index.engines.engine import DEFAULT, check_engine
+from mathamr.index.freshness import remember_reading
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
 from mathamr.index.indexing.fingerprints import Fingerprints
@@ -144,7 +145,7 @@ def build_index(
     exist. `pool` replaces the worker pool that the options select.
     """
     options = options or BuildOptions()
-    started = time.perf_counter()
+    started, read_at = time.perf_counter(), time.time_ns()
     out = out.expanduser()
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     if again and not inputs:
@@ -172,6 +173,7 @@ def build_index(
             if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
                 archive.engine.optimize()
                 archive.engine.flush()
+        remember_reading(archive.catalogue, [record for _, record in inputs], read_at)
         _remember(archive, [record for _, record in inputs])
         Fingerprints(archive.catalogue, archive.needs).remember_formats(record.path for _, record in inputs)
         sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}

@@ -198,6 +198,7 @@ export class Results {
       ),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.as_of ? element("span", { class: "caution" }, `as of ${day(hit.as_of)}; the file can no longer be read`) : null,
+      hit.is_deleted ? element("span", { class: "caution" }, "its file was deleted after it was indexed") : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
       placeOf(hit),
     ];

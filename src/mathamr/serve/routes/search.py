@@ -244,7 +244,18 @@ def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
     formulas = ChainMap(*(by_post[id] for id in (hit.id, hit.parent) if id and id in by_post))
     shown: dict[str, Any] = {
         name: getattr(hit, name)
-        for name in ("id", "rank", "match", "reason", "kind", "parent", "date", "votes", "as_of")
+        for name in (
+            "id",
+            "rank",
+            "match",
+            "reason",
+            "kind",
+            "parent",
+            "date",
+            "votes",
+            "as_of",
+            "is_deleted",
+        )
     }
     found = None
     if hit.formula is not None:
