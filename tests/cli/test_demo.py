@@ -16,7 +16,7 @@ def test_demo_indexes_the_sample_answers_what_people_type_and_explains_a_hit(
     arguments = ("demo", "--out", str(tmp_path), "--limit", "6", "--model", str(model_folder), "-j", "1")
     first = test_cli.mathamr(*arguments)
     assert first.returncode == 0, first.stderr
-    assert "6 posts new, 0 known" in " ".join(first.stdout.split())
+    assert "6 posts (6 new)" in " ".join(first.stdout.split())
     assert "FORMULA_0" in first.stdout
     assert "operators (OPT)" in first.stdout
     assert first.stdout.count("2 hits") == len(QUERIES) + 1
@@ -31,5 +31,5 @@ def test_demo_indexes_the_sample_answers_what_people_type_and_explains_a_hit(
         "mathamr.serve.launch.serve", lambda path, *, port, model: served.append((path, port))
     )
     second = mathamr(*arguments, "--serve", "--port", "8123")
-    assert "0 posts new, 6 known" in " ".join(second.stdout.split())
+    assert "6 posts (6 unchanged)" in " ".join(second.stdout.split())
     assert served == [(tmp_path / "index", 8123)]

@@ -123,14 +123,15 @@ def _show_parts(console: SafeConsole, post: Post) -> None:
 
 
 def _build(console: SafeConsole, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
+    from mathamr.cli.index import changes
     from mathamr.index.indexing.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)
     built = build_index([source], folder, options)
-    intake, counts = built.intake, built.manifest.counts
+    counts = built.manifest.counts
     console.print(
-        f"  {intake.new:,} posts new, {intake.unchanged:,} known from before:"
-        f" {counts['posts']:,} posts and {counts['formulas']:,} formulas in {folder}, {built.seconds:.1f} s",
+        f"  {counts['posts']:,} posts ({changes(built)}) and {counts['formulas']:,} formulas in {folder},"
+        f" {built.seconds:.1f} s",
         highlight=False,
     )
 

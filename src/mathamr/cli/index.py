@@ -227,7 +227,7 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
     counts = summary.manifest.counts
     line = (
         f"{summary.folder}: {_counted(counts['posts'], 'entry', 'entries')} with"
-        f" {_counted(counts['formulas'], 'formula', 'formulas')} ({_changes(summary)}), {duration(summary.seconds)}"
+        f" {_counted(counts['formulas'], 'formula', 'formulas')} ({changes(summary)}), {duration(summary.seconds)}"
     )
     print(visible(line), file=stream, flush=True)
     left_out = Counter[str]()
@@ -266,7 +266,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_column(justify="right")
     table.add_column(justify="left")
     counts, intake = summary.manifest.counts, summary.intake
-    table.add_row("entries", f"{counts['posts']:,}", _changes(summary))
+    table.add_row("entries", f"{counts['posts']:,}", changes(summary))
     table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visual_classes']:,} visual classes")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
@@ -310,7 +310,8 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
-def _changes(summary: BuildSummary) -> str:
+def changes(summary: BuildSummary) -> str:
+    """Return what became of the posts of the inputs: `3 new, 1 deleted`."""
     intake = summary.intake
     parts = [
         f"{count:,} {what}"

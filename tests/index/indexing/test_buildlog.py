@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr.index.indexing import buildlog
-from mathamr.index.indexing.buildlog import BuildLog
+from mathamr.index.indexing.buildlog import WORK, BuildLog, spans_of
+from mathamr.systems.system import SYSTEMS
 
 
 class Shown:
@@ -36,7 +37,10 @@ def test_the_part_of_a_build_never_falls_and_ends_with_the_last_stage(
         with log.stage(name, total=8) as progress:
             assert progress is not None
             progress.done = done
-    assert Shown.seen == pytest.approx([0.15, 0.3, 0.34, (0.34 + 0.96) / 2, 0.96, 1.0])
+    ends = {name: end for name, (_, end) in spans_of(WORK).items()}
+    half = (ends["lexical"] + ends["vectors"]) / 2
+    expected = [ends["read"] / 2, ends["read"], ends["lexical"], half, ends["vectors"], 1.0]
+    assert Shown.seen == pytest.approx(expected)
     assert set(log.seconds) == {"read", "lexical", "vectors", "optimize"}
 
 
@@ -49,4 +53,19 @@ def test_words_last_until_the_end_of_the_vectors_that_are_not_made(monkeypatch: 
         with log.stage(name, total=8) as progress:
             assert progress is not None
             progress.done = done
-    assert Shown.seen == pytest.approx([(0.3 + 0.96) / 2, 0.96, 1.0])
+    first, last = spans_of(WORK)["read"][1], spans_of(WORK)["vectors"][1]
+    assert Shown.seen == pytest.approx([(first + last) / 2, last, 1.0])
+
+
+@pytest.mark.parametrize("name", list(SYSTEMS))
+def test_the_bar_is_divided_among_the_stages_that_a_model_has(name: str) -> None:
+    """A model that parses takes most of its time for graphs; one of formulas alone has no vectors of posts."""
+    needs, log = SYSTEMS[name].needs, BuildLog()
+    log.plan(needs, {"posts"})
+    first, last = log._spans["vectors"]
+    assert last - first == pytest.approx(
+        (18 if needs & {"graph", "tensor"} else 6) / (19.2 if needs & {"graph", "tensor"} else 7.2)
+    )
+    log.plan(needs, {"visual"})
+    assert list(log._spans) == ["read", "lexical", "visual", "optimize"]
+    assert log._spans["optimize"][1] == 1.0

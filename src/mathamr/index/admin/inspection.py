@@ -80,7 +80,8 @@ class CheckReport:
             parts = ", ".join(self.outdated)
             yield f"made by another version, and made again by the next mathamr index --out {self.folder}: {parts}"
         if self.kept:
-            yield f"{self.kept:,} posts are older than their files, which can no longer be read: repair or delete the files"
+            why = "posts that are older than their files, which can no longer be read"
+            yield f"{why}: {self.kept:,}; repair or delete the files"
 
     def to_json(self) -> dict[str, Any]:
         """Return the report for `--json`."""

@@ -157,6 +157,7 @@ def build_index(
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with pool or _pool(options) as pool, _opened(out, options, has_inputs=bool(inputs)) as archive:
         words = WordWriter(archive, log)
+        log.plan(archive.needs, {each.of for each in archive.manifest.model.fields})
         order = _in_order(archive.manifest.inputs, [record for _, record in inputs], without)
         for place, (path, record) in enumerate(inputs):
             report = Report()
