@@ -91,6 +91,23 @@ def test_what_is_indexed_under_the_typed_name_comes_first(index: Index, typed: s
     assert (hit.id, hit.match, hit.reason) == ("area", "strong", "has this index entry")
 
 
+def test_what_is_listed_under_a_name_is_found_however_low_it_ranks(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    many = [
+        named(f"n{n}", f"Products {n}", "A direct way to a product, direct as a product.") for n in range(150)
+    ]
+    tagged = Post("far", "note", "Quite another thing.", "Subgroups", "text", tags=("direct-product",))
+    build(tmp_path / "index", [*many, tagged], model_folder)
+    with Index.open(tmp_path / "index", device="cpu") as opened:
+        assert opened.search("direct product")[0].id == "far"
+
+
+@pytest.mark.parametrize("typed", ["gcd and lcm", "limsup and liminf", "max or min"])
+def test_names_of_operators_with_a_conjunction_are_words(typed: str) -> None:
+    assert Query.of_text(typed).formulas == ()
+
+
 def test_what_was_corrected_is_said(index: Index) -> None:
     assert "no post contains 'zipel'; searched for 'zippel' too" in index.search("Zipel lemma").notes
     shown = index.search("Zipel lemma")[0].title

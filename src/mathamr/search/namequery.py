@@ -48,6 +48,8 @@ _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that can be part of a name, as in "$p$-adic number"."""
 _INHERITED = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,3}(?: [\w.]*\d[\w.]*| [A-Z])?: ")
 _IDENTIFIER = re.compile(r"\w[_.]\w|[a-z][A-Z]")
+MOST_CALLED = 200
+"""The largest number of posts with a word in their names, tags and keywords that are all looked at."""
 RARE_WORD_POSTS = 3
 """A word in at most this many posts is nearly a name by itself; those posts rank first."""
 CANDIDATES, READ = 100, 30
@@ -120,6 +122,13 @@ class NameQuery:
     """Words that no post contains, and their corrections."""
     is_identifier: bool = False
     """True if it was typed like a name of a declaration, or a part of one: `add_comm`, `IsCompact`."""
+    called: frozenset[str] = frozenset()
+    """The posts that have all words in their names, tags and keywords, unless they are many."""
+
+    @property
+    def always(self) -> frozenset[str]:
+        """The posts that are read whatever their rank is."""
+        return self.rare | self.called
 
     @classmethod
     def of(cls, query: Query, lexicon: LexicalPart, posts: NamedPosts) -> NameQuery | None:
@@ -148,7 +157,8 @@ class NameQuery:
             if 0 < often <= RARE_WORD_POSTS and word not in STOP_WORDS and len(word) > 2
         ]
         rare = frozenset(each for ids in lexicon.holding("words", few).values() for each in ids)
-        return cls(found, rarity, rare, corrected, _IDENTIFIER.search(query.text) is not None)
+        called = _called_by(found, lexicon)
+        return cls(found, rarity, rare, corrected, _IDENTIFIER.search(query.text) is not None, called)
 
     @cached_property
     def _stems(self) -> list[str]:
@@ -181,7 +191,7 @@ class NameQuery:
         """
         columns = ScoredColumns.of(hits)
         first, spread = columns[:candidates].ids, deviation(columns.scores)
-        found = zip(self.rare, columns.find(self.rare).tolist(), strict=True)
+        found = zip(self.always, columns.find(self.always).tolist(), strict=True)
         read = {*columns[:READ].ids, *(each for each, place in found if place >= 0)}
         titled = [*first, *read.difference(first)]
         # A letter may stand in a formula, which has no words.
@@ -386,6 +396,17 @@ def general_words() -> frozenset[str]:
             pieces = path.read_text(encoding="utf-8").splitlines()
             return frozenset(piece for piece in pieces if piece.isalpha() and len(piece) > 2)
     return frozenset()
+
+
+def _called_by(name: Sequence[str], lexicon: LexicalPart) -> frozenset[str]:
+    """Return the posts that have all words of a name in their names, if at most `MOST_CALLED` have the rarest one."""
+    often = lexicon.frequencies("names", name)
+    rarest = min(often, key=lambda word: (often[word], word), default=None)
+    if rarest is None or not 0 < often[rarest] <= MOST_CALLED:
+        return frozenset()
+    ids = lexicon.holding("names", [rarest])[rarest]
+    held = lexicon.having("names", often, ids)
+    return frozenset(each for each, own in held.items() if len(own) == len(often))
 
 
 def _corrected(word: str, lexicon: LexicalPart, posts: NamedPosts) -> str | None:

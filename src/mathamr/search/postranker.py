@@ -278,7 +278,7 @@ class PostRanker(Ranker):
     def _rare(self) -> frozenset[str] | None:
         if self._name is None:
             return None if self._words is None else frozenset()
-        return self._name.rare
+        return self._name.always
 
     def _terms(self) -> Terms:
         """Return the terms of the query, and the corrections of misspelt words."""

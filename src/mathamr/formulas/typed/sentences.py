@@ -113,16 +113,23 @@ def is_operator(text: str) -> bool:
     return len(found) == 1 and found[0].role == "prefix" and found[0].text.isalpha()
 
 
+def _is_word(word: _Word) -> bool:
+    """Return True for a word of prose, for one between formulas, and for the name of an operator."""
+    return (
+        word.role == "prose" or word.text in ("and", "or") or (word.role == "prefix" and word.text.isalpha())
+    )
+
+
 def formula_spans(text: str) -> list[tuple[int, int]]:
     """Return where the formulas of a text begin and end; a text of formulas alone is one.
 
-    The name of an operator is a word unless something stands beside it.
+    Names of operators are words unless something other than words stands beside them.
 
-    >>> formula_spans("sum"), formula_spans("sum 1/n^2")
-    ([], [(0, 9)])
+    >>> formula_spans("sum"), formula_spans("sum 1/n^2"), formula_spans("gcd and lcm")
+    ([], [(0, 9)], [])
     """
     words = list(_words(text)) if any(map(str.isalnum, text)) else []
-    if not words or all(word.role == "prose" for word in words) or is_operator(text):
+    if all(map(_is_word, words)):
         return []
     if _is_all_formula(words):
         start, end = words[0].start, len(text.rstrip())
