@@ -18,6 +18,7 @@ from mathamr.cli.options import (
     exclusion,
     trust_parser,
 )
+from mathamr.core.settings import API_KEY
 from mathamr.core.workers import ONE_THREAD
 from mathamr.index.location import index_beside, is_index
 
@@ -63,6 +64,14 @@ def command(
         ),
     ] = None,
     exclude: Exclude = None,
+    watch: Annotated[
+        bool | None,
+        typer.Option(
+            "--watch/--no-watch",
+            help="Update the index whenever one of its files changes.",
+            show_default="watch, if DIR is notes and the server takes no writes",
+        ),
+    ] = None,
     editor: Annotated[
         str | None,
         typer.Option(
@@ -77,7 +86,7 @@ def command(
 ) -> None:
     """Serve an index: the page at / and the API under /v1, until Ctrl-C.
 
-    Of a folder of notes, the index NOTES.index beside it is made or updated first.
+    Of a folder of notes, the index NOTES.index beside it is made or updated first, and follows the notes until the end.
 
     With MATHAMR_API_KEY set, clients that send this key may add and delete posts; with MATHAMR_READ_KEY set, searching
     needs a key too. The address of the page is printed on stdout when the server is ready.
@@ -107,6 +116,7 @@ def command(
         quiet=quiet,
         json_log=json_log,
         processes=processes,
+        watch=not (is_made or API_KEY.value) if watch is None else watch,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
+from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import keep_loaded, limit_thread_memory
 from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.workers import WorkLimits
@@ -22,6 +23,7 @@ from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.accesslog import log_in_background, set_up_log
 from mathamr.serve.app import create_app
 from mathamr.serve.connections import fit_to_files
+from mathamr.serve.follower import following
 from mathamr.serve.limits import Limits
 from mathamr.serve.server import address, bound_socket, exposure_warning, own_socket, server, shared_port
 from mathamr.serve.service import Service
@@ -55,12 +57,13 @@ def serve(
     quiet: bool = False,
     json_log: bool = False,
     processes: int | None = 1,
+    watch: bool = False,
     announce: Callable[[str], None] = _print_address,
 ) -> None:
     """Serve the index in a folder; with a key for writing the index is opened for changes.
 
     `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
-    processes; None starts one a processor where the index allows it. `beside` is another index, in which clients find what
+    processes; None starts one a processor where the index allows it. With `watch` the index follows its files. `beside` is another index, in which clients find what
     corresponds to a post.
     """
     if editor is not None:
@@ -78,8 +81,15 @@ def serve(
         )
     signal.signal(signal.SIGTERM, _stop)
     count = worker_count(processes, writes=bool(keys.write))
+    if watch and keys.write:
+        raise MathAMRError(
+            "a server that takes writes cannot watch files, since one process may change the index: leave --watch out"
+        )
 
-    with closing(bound_socket(host, port)) as listening:
+    with (
+        closing(bound_socket(host, port)) as listening,
+        following(path, device, quiet=quiet) if watch else nullcontext(),
+    ):
         where = address(host, listening.getsockname()[1])
 
         def run(started: Callable[[], None]) -> None:
