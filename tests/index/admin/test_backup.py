@@ -226,3 +226,39 @@ def test_links_and_damage_in_a_backup_are_refused(index: Path, tmp_path: Path) -
     with pytest.raises(MathAMRError, match="is not a backup"):
         restore(whole, tmp_path / "e")
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["index"]
+
+
+@pytest.mark.parametrize("how", ["a link", "no model"])
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_refused_backup_leaves_no_folder(index: Path, tmp_path: Path, how: str, existed: bool) -> None:
+    if how == "no model":
+        manifest = Manifest.read(index)
+        replace(manifest, model=replace(manifest.model, folder=str(tmp_path / "gone"))).write(index)
+        made = backup(index, tmp_path / "index.tar").path
+    else:
+        made = tmp_path / "index.tar"
+        with tarfile.open(made, "w") as archive:
+            entry = tarfile.TarInfo("catalogue.db")
+            entry.type, entry.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(entry)
+    place = tmp_path / "some" / "where" / "again"
+    if existed:
+        place.mkdir(parents=True)
+    with pytest.raises(MathAMRError):
+        restore(made, place)
+    assert place.exists() == (tmp_path / "some").exists() == existed
+    if existed:
+        assert not list(place.iterdir())
+
+
+def test_a_swapped_segment_in_a_backup_is_found_by_restore(
+    index: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    before = content(index)
+    ours, theirs = (next((index / "lexical" / kind).glob("*.segment")) for kind in ("posts", "formulas"))
+    theirs.write_bytes(ours.read_bytes())
+    made = backup(index, tmp_path / "index.tar").path
+    report = restore(made, tmp_path / "again", options(model_folder))
+    assert {problem.outcome for problem in report.problems} == {"mended"}
+    assert "is not the file that segments.json names" in "".join(report.lines())
+    assert not differences(content(tmp_path / "again"), before)

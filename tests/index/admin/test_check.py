@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sqlite3
@@ -137,6 +138,28 @@ def test_a_damaged_lexical_index_is_made_again(index: Path, whole: Path) -> None
     for path in (index / "lexical").rglob("*.segment"):
         path.write_bytes(path.read_bytes()[:-20])
     mends(index, whole, "lexical: cannot be read")
+
+
+@pytest.mark.parametrize("kinds", [("posts", "formulas"), ("formulas", "posts")])
+def test_a_swapped_segment_is_an_error_and_made_again(
+    index: Path, whole: Path, kinds: tuple[str, str]
+) -> None:
+    ours, theirs = (next((index / "lexical" / kind).glob("*.segment")) for kind in kinds)
+    theirs.write_bytes(ours.read_bytes())
+    with (
+        IndexStorage.open(index) as archive,
+        pytest.raises(MathAMRError, match=r"is not the file that segments\.json names.* --check "),
+    ):
+        _ = archive.lexical
+    mends(index, whole, "is not the file that segments.json names")
+
+
+def test_an_older_list_of_segments_has_no_checksums_and_is_whole(index: Path) -> None:
+    for path in (index / "lexical").rglob("segments.json"):
+        listed = json.loads(path.read_bytes())
+        assert listed.pop("checksums")
+        path.write_text(json.dumps(listed))
+    assert check_index(index).problems == []
 
 
 def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:

@@ -99,6 +99,20 @@ def intact(path: Path) -> bool:
     return checksum == wanted
 
 
+def checksum_of(path: Path) -> str:
+    """Return the checksum that a file gives itself, by which a list knows it; `map_arrays` verifies that it is right."""
+    try:
+        with path.open("rb") as file:
+            header, _ = _header(file)
+            return "{crc32}-{head}".format(**header["__metadata__"])
+    except OSError as error:
+        raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise MathAMRError(
+            f"{path} is damaged ({error}); repair it with: mathamr index --check --out DIR"
+        ) from error
+
+
 def _header(file: BinaryIO) -> tuple[dict[str, Any], int]:
     length = int.from_bytes(file.read(8), "little")
     if length > _LONGEST_HEADER:

@@ -1,7 +1,8 @@
 """`SegmentList`: the file that names the segments in use, which are immutable files of the same folder.
 
 A change writes new files beside the old ones and then replaces the list, in one step: a crash leaves the old state or
-the new one. Files that the list does not name are removed by the next writer.
+the new one. Files that the list does not name are removed by the next writer. The list holds the checksum of every file, so that
+a file that took another's place is noticed, whole as it is; lists of earlier versions have none.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Any, TypeVar
 from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.mappedarrays import checksum_of
 from mathamr.core.storage.plainfiles import read_description
 
 T = TypeVar("T")
 
+CHECKSUMS = "checksums"
 _ATTEMPTS = 20
 
 
@@ -28,6 +31,7 @@ class SegmentList:
     def __init__(self, folder: Path, name: str, suffixes: Collection[str]) -> None:
         self.folder, self.suffixes = folder, tuple(suffixes)
         self._path = folder / name
+        self._checksums: dict[str, str] = {}
 
     def exists(self) -> bool:
         """Return True if the list exists."""
@@ -41,7 +45,9 @@ class SegmentList:
             nonlocal content
             content = self._content()
             try:
-                return open_listed(json.loads(content))
+                listed = json.loads(content)
+                self._checksums = _checksums(listed)
+                return open_listed(listed)
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 raise MathAMRError(f"{self._path} is damaged ({error}); build the index again") from error
 
@@ -57,11 +63,20 @@ class SegmentList:
         path = self.folder / name
         if path.is_symlink() or (path.exists() and not path.is_file()):
             raise MathAMRError(f"{path} is not a regular file; build the index again")
+        wanted = self._checksums.get(name)
+        if wanted is not None and checksum_of(path) != wanted:
+            raise MathAMRError(
+                f"{path} is not the file that {self._path.name} names: its checksum is {checksum_of(path)}, not {wanted};"
+                " repair it with: mathamr index --check --out DIR"
+            )
         return path
 
     def replace(self, head: Mapping[str, Any]) -> None:
         """Replace the list atomically."""
-        write_whole(self._path, json.dumps(head, indent=1).encode())
+        names = {name for name in _texts(head) if name.endswith(self.suffixes)}
+        known = _checksums(json.loads(self._content())) if self.exists() else {}
+        self._checksums = {name: known.get(name) or checksum_of(self.folder / name) for name in sorted(names)}
+        write_whole(self._path, json.dumps({**head, CHECKSUMS: self._checksums}, indent=1).encode())
 
     def remove_unlisted(self) -> None:
         """Remove segment files that the list does not name: merged into others, or left by a crash."""
@@ -84,6 +99,11 @@ class SegmentList:
             raise MathAMRError(f"{self.folder} has no {self._path.name}; build the index again") from error
         except OSError as error:
             raise MathAMRError(f"cannot read {self._path}: {error.strerror or error}") from error
+
+
+def _checksums(listed: dict[str, Any]) -> dict[str, str]:
+    """Return the checksums of files in a list; a list of an earlier version has none."""
+    return {str(name): str(each) for name, each in listed.get(CHECKSUMS, {}).items()}
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
@@ -89,18 +89,36 @@ def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
 
 
 def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> CheckReport:
-    """Create an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing."""
+    """Create an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing.
+
+    A backup that is refused leaves no folder behind.
+    """
     path, folder = path.expanduser(), folder.expanduser()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise MathAMRError(f"{folder} is not empty; name a new folder")
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _temporary_folder(folder.parent, _RESTORING, "mathamr restore") as room:
-        _unpack(path, room)
-        if folder.exists():
-            folder.rmdir()
-        room.rename(folder)
-    sync_folder(folder.parent)
-    return check_index(folder, options)
+    existed, placed = folder.exists(), False
+    new = [each for each in folder.parents if not each.exists()]
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _temporary_folder(folder.parent, _RESTORING, "mathamr restore") as room:
+            _unpack(path, room)
+            if existed:
+                folder.rmdir()
+            room.rename(folder)
+            placed = True
+        sync_folder(folder.parent)
+        return check_index(folder, options)
+    except MathAMRError:
+        if placed:
+            shutil.rmtree(folder, ignore_errors=True)
+        if existed:
+            folder.mkdir(exist_ok=True)
+        for each in new:
+            with suppress(OSError):
+                each.rmdir()
+        raise
+    except OSError as error:
+        raise MathAMRError(f"cannot write {folder}: {error.strerror or error}") from error
 
 
 @contextmanager
