@@ -49,9 +49,7 @@ def test_a_label_brings_its_post_first_and_then_those_that_hold_it(catalogue):
     assert [each.id for each in ranked] == ["a", "b", "c"]
     assert ranked[0].score > 0.9
     assert ranked == labelled_first(catalogue, "thm:a", found, None, 10)
-    assert [
-        each.id for each in labelled_first(catalogue, "thm:a", found, Filter(kinds=("section",)), 10)
-    ] == ["b", "c"]
+    assert [each.id for each in labelled_first(catalogue, "thm:a", found, {"b"}, 10)] == ["b", "c"]
     assert labelled_first(catalogue, "thm:a", found, None, 1) == ranked[:1]
     assert labelled_first(catalogue, "see thm:a", found, None, 10) == found
     assert labelled_first(catalogue, "unknown", found, None, 10) == found

@@ -47,6 +47,10 @@ def test_a_path_is_taken_apart_once_however_many_folders_are_given(
     found = places.within(Catalogue(), folders, places.Filter())  # type: ignore[arg-type]
     assert len(found.sources) == len(sources)
     assert len(taken_apart) <= len(sources) + len(folders)
+    taken_apart.clear()
+    again = places.within(Catalogue(), folders, places.Filter(sources=found.sources))  # type: ignore[arg-type]
+    assert again == found
+    assert not taken_apart, "the same folders are looked for among the same files once"
 
 
 def aligned(parts: int) -> tuple[Alignment, Post]:

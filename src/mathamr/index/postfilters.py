@@ -72,12 +72,13 @@ class PostFilters:
         return found
 
     def _passing(self, where: Filter) -> frozenset[str]:
-        outside = self._outside
+        ids, _ = self._known
         if not where:
-            return frozenset(self._known[0])
-        others = (outside.ids[row] for row in np.flatnonzero(outside.payloads.mask(where)).tolist())
-        stored = frozenset(chain(self._engine.passing("posts", where), others))
-        return stored - outside.gone if outside.gone else stored
+            return frozenset(ids)
+        others, payloads = self._others
+        rows = np.flatnonzero(payloads.mask(where)).tolist()
+        passing = {*self._engine.passing("posts", where), *map(others.__getitem__, rows)}
+        return frozenset(each for each in ids if each in passing)  # the strings that are in memory already
 
     def _numbers_of(self, posts: frozenset[str]) -> IntArray:
         ids, numbers = self._known
@@ -90,12 +91,11 @@ class PostFilters:
         return [each for _, each in found], np.array([number for number, _ in found], np.int64)
 
     @cached_property
-    def _outside(self) -> _Outside:
-        """The posts that the engine does not know, with their payloads from the catalogue, which does."""
-        stored = set(self._engine.ids("posts"))
-        ids, _ = self._known
+    def _others(self) -> tuple[list[str], PayloadColumns]:
+        """The posts without an entry in the engine, and their payloads."""
+        stored, (ids, _) = set(self._engine.ids("posts")), self._known
         payloads = post_payloads(self._catalogue, [each for each in ids if each not in stored])
-        return _Outside(list(payloads), PayloadColumns.of([*payloads.values()]), stored.difference(ids))
+        return list(payloads), PayloadColumns.of([*payloads.values()])
 
     @cached_property
     def _places(self) -> FormulaPlaces:
@@ -109,15 +109,6 @@ class PostFilters:
         order = np.argsort(rows, kind="stable")
         order = order[np.searchsorted(rows[order], 0) :]
         return FormulaPlaces(self._catalogue, self._lexical, rows[order], numbers[order], posts[order])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Outside:
-    """Posts without an entry in the engine, and the entries of the engine that are not posts any more."""
-
-    ids: list[str]
-    payloads: PayloadColumns
-    gone: set[str]
 
 
 @dataclass(frozen=True, eq=False)

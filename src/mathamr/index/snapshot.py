@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -42,6 +43,7 @@ class CatalogueSnapshot(Catalogue):
         self._pinned = super().revision
         self._holders: dict[str, list[str]] | None = None
         self._asked = 0
+        self._sources: Counter[str] | None = None
 
     @property
     def revision(self) -> int:
@@ -69,6 +71,12 @@ class CatalogueSnapshot(Catalogue):
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._turn:
             return super()._rows(sql, values)
+
+    def sources(self) -> Counter[str]:
+        """Return the number of posts from each source, which is counted once: filters by folder and counts beside hits ask each time."""
+        if self._sources is None:
+            self._sources = super().sources()
+        return self._sources
 
     def posts_with(self, visuals: Sequence[str], most: int) -> dict[str, list[str]]:
         """Return the ids of the posts that have a formula of each visual class, from memory once they were asked for often enough."""

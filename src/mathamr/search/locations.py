@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import PurePosixPath
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.engines.entry import Filter, Payload
+from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Post
 from mathamr.search.results import RankedResult
 
@@ -50,16 +51,23 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
             )
     if not folders:
         return where
-    wanted = {_path_key(folder.strip()) for folder in folders}
-    candidates = [source for source in sources if source in where.sources] if where.sources else sources
-    keys = ((source, _path_key(source)) for source in candidates)
-    inside = [source for source, key in keys if any(each in key for each in wanted)]
+    among = frozenset(where.sources)
+    candidates = (source for source in sources if source in among) if among else sources
+    inside = _inside(tuple(folders), tuple(candidates))
     if not inside:
         raise MathAMRError(
             f"no post of the index is in {' or '.join(map(repr, folders))}; its files have names like"
             f" {PurePosixPath(min(sources, default='')).name!r}"
         )
-    return replace(where, sources=tuple(inside))
+    return replace(where, sources=inside)
+
+
+@lru_cache(maxsize=16)
+def _inside(folders: tuple[str, ...], sources: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of some sources that lie in one of some folders; remembered, since a user stays in a folder for several queries."""
+    wanted = {_path_key(folder.strip()) for folder in folders}
+    keys = ((source, _path_key(source)) for source in sources)
+    return tuple(source for source, key in keys if any(each in key for each in wanted))
 
 
 def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
@@ -81,16 +89,14 @@ def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
 
 
 def labelled_first(
-    catalogue: Catalogue, text: str, found: list[RankedResult], where: Filter | None, depth: int
+    catalogue: Catalogue, text: str, found: list[RankedResult], passing: Collection[str] | None, depth: int
 ) -> list[RankedResult]:
-    """Return the results, preceded by the posts whose label the query names."""
+    """Return the results, preceded by the posts whose label the query names, those that are `passing` if there is a filter."""
     label = text.strip().removeprefix(LABEL_MARK).strip()
     if not label or len(label.split()) > 1:
         return found
     order = catalogue.labelled(label, MOST_LABELLED)
-    named = catalogue.posts(order)
-    if where is not None:
-        named = {name: post for name, post in named.items() if where.passes(_payload(post))}
+    named = catalogue.posts([name for name in order if passing is None or name in passing])
     best = max((each.score for each in found), default=0.0)
     order = sorted((name for name in order if name in named), key=lambda name: _asides(named[name], label))
     first = [RankedResult(name, best + 1.0, {"label": 1.0}) for name in order]
@@ -103,7 +109,3 @@ def _asides(post: Post, label: str) -> tuple[bool, int, int]:
     if post.markup != "declaration":
         return not own, 0, 0
     return not own, len(AUXILIARY.intersection(post.tags)), len(post.title)
-
-
-def _payload(post: Post) -> Payload:
-    return Payload(post.kind, post.tags, post.date, post.score, post.source)
