@@ -1,4 +1,5 @@
-"""What a filter costs: rankings with a filter that all, one in 10, one in 100 or one in 1,600 entries pass, beside those without one.
+"""What a filter costs: rankings with a filter that all, one in 10, one in 100 or one in 1,600 entries pass, or by folder,
+beside those without one.
 
 `MATHAMR_BENCH_ENTRIES` (8000) says over how many entries, such as "8000 300000", which takes some minutes and 4 GB. They are generated: the
 terms, formulas and vectors of posts of the sample, mixed and disturbed, so that words keep their frequencies and entries differ.
@@ -9,8 +10,9 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -39,7 +41,7 @@ from mathamr.systems.vectors import Vectors
 ENTRIES = tuple(map(int, os.environ.get("MATHAMR_BENCH_ENTRIES", "8000").split()))
 SHARES = (1, 10, 100, 1600)
 SOURCES, ROUNDS, DEPTH, BATCH = 100, 3, 100, 20_000
-MOST_PARTS, MOST_FORMULAS = 4, 2
+MOST_PARTS, MOST_FORMULAS, FILES = 4, 2, 8_000
 QUERIES: Mapping[str, tuple[Task, Ranking | None, tuple[str, ...]]] = {
     "words alone": (
         "answers", Lexical(), ("convergence of a series of functions", "prime numbers in an interval", "why is the integral finite")
@@ -71,30 +73,32 @@ def compare_filters() -> None:
 
 
 def _compare(index: Index) -> None:
-    filters = [None, *(Filter(tags=(f"one in {share}",)) for share in SHARES)]
-    for where in filters:  # what passes is found once
+    filters: dict[str, Callable[[], Filter | None]] = {"none": lambda: None}
+    for share in SHARES:
+        filters[f"one in {share:,}"] = partial(Filter, tags=(f"one in {share}",))
+    filters["a folder of one in 10"] = partial(index.within, ["area-3"])
+    for name, where in filters.items():  # what passes is found once
         began = time.process_time()
         for task in ("answers", "formulas"):
-            index.rank("$x$ and more", task, where=where, depth=DEPTH)
-        if where:
-            print(
-                f"    first search with {where.tags[0]}: {1e3 * (time.process_time() - began):.0f} ms",
-                flush=True,
-            )
+            index.rank("$x$ and more", task, where=where(), depth=DEPTH)
+        print(
+            f"    first search for both, filter {name}: {1e3 * (time.process_time() - began):.0f} ms",
+            flush=True,
+        )
     for kind, (task, ranking, texts) in QUERIES.items():
         least = np.full((len(texts), len(filters)), np.inf)
         for number, text in enumerate(texts):
             index.rank(
                 text, task, ranking, DEPTH
             )  # its vectors are kept from now on, so that ratios are those of the ranking alone
-            for turn in range(ROUNDS * len(filters)):
-                column = turn % len(filters)
-                began = time.process_time()
-                index.rank(text, task, ranking, DEPTH, where=filters[column])
-                least[number, column] = min(least[number, column], time.process_time() - began)
+            for _ in range(ROUNDS):
+                for column, where in enumerate(filters.values()):
+                    began = time.process_time()
+                    index.rank(text, task, ranking, DEPTH, where=where())
+                    least[number, column] = min(least[number, column], time.process_time() - began)
         means = least.mean(axis=0)
         ratios = ", ".join(
-            f"one in {share:,} {ratio:.2f}" for share, ratio in zip(SHARES, means[1:] / means[0], strict=True)
+            f"{name} {ratio:.2f}" for name, ratio in zip(filters, means / means[0], strict=True)
         )
         print(
             f"    {kind:<11} {1e3 * means[0]:6.1f} ms of a processor without a filter; times that: {ratios}",
@@ -185,9 +189,9 @@ def _entry(number: int, post: Post) -> Post:
         replace(each, id=f"{name}:{place}") for place, each in enumerate(post.formulas[:MOST_FORMULAS])
     )
     tags = tuple(f"one in {share}" for share in SHARES if number % share == 0)
-    return replace(
-        post, id=name, formulas=formulas, tags=tags, parent=None, accepted_answer=None, links=(), kind="note"
-    )
+    source = f"/vault/area-{number % 10}/file-{number % FILES}.md"
+    made = replace(post, id=name, formulas=formulas, tags=tags, source=source, kind="note")
+    return replace(made, parent=None, accepted_answer=None, links=())
 
 
 def _disturbed(found: Vectors, noise: np.random.Generator) -> Vectors:
