@@ -154,6 +154,14 @@ def head(path: Path) -> Head:
         return Head(path, _readable(decompress(disk, disk.peek(8))))
 
 
+def size_of(file: Path) -> int:
+    """Return the size of a file, 0 if there is none: its reader reports that."""
+    try:
+        return file.stat().st_size
+    except (OSError, ValueError):
+        return 0
+
+
 def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
     """Return a whole file, decompressed; `None`, with a report, if it is too large or cannot be read."""
     data, largest = bytearray(), largest or LARGEST_TEXT_FILE

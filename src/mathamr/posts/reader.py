@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.budget import OverBudgetError, keep_budget
+from mathamr.posts.budget import OverBudgetError, keep_budget, within_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds, fitting_id, give_id
-from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, walk
+from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, size_of, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
+_DETECTING = 5.0
+"""Processor time for telling the format of a file by its first bytes."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _ADVICE = {
     "pictures are not read": ".png .jpg .jpeg .gif .svg .bmp .tif .tiff .webp .eps .ico .heic",
@@ -89,7 +92,11 @@ def read_collection(
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str, Collection]:
     if format is None:
         file_head = head(path)
-        format = format_of(file_head, FORMATS)
+        try:
+            format = within_budget(lambda: format_of(file_head, FORMATS), _DETECTING)
+        except OverBudgetError:
+            why = f"telling its format took more than {_DETECTING:g} s; name it with --format"
+            raise MathAMRError(f"{display_path(path)}: {why}") from None
         if format is None:
             raise MathAMRError(f"{display_path(path)}: {_why_unknown(file_head)}")
     _ = FORMATS[format]  # an unknown one raises an error
@@ -123,7 +130,12 @@ def _folder(
         except MathAMRError as error:
             report.skip("unreadable", str(error))
             continue
-        if name := format_of(file_head, formats):
+        try:
+            name = within_budget(partial(format_of, file_head, formats), _DETECTING)
+        except OverBudgetError:
+            report.skip("too slow", f"telling its format took more than {_DETECTING:g} s of a processor")
+            continue
+        if name:
             groups[name].append(file)
         elif table_kind(file_head) is None:
             report.ignore(
@@ -186,17 +198,17 @@ def read_format(
     begun = set()
     while True:
         report.at("")
+        size = sum(map(size_of, collection.files))
         try:
-            for post in keep_budget(reader.read(collection, report, learned), report, reader.seconds):
+            for post in keep_budget(reader.read(collection, report, learned), report, reader.seconds, size):
                 begun.add(report.file)
                 yield post
             return
         except MathAMRError:
             raise  # it is about the whole input, and says what to do
         except OverBudgetError:
-            report.skip(
-                "too slow", f"reading it took more than {reader.seconds:g} s of a processor for each MB"
-            )
+            what = "reading it" if report.file else "looking through all files before reading them"
+            report.skip("too slow", f"{what} took more than {reader.seconds:g} s of a processor for each MB")
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
             report.skip("reader failed", f"this document ends its reader ({why}); please report it")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 
 from mathamr.core.errors import MathAMRError
@@ -20,10 +21,13 @@ from mathamr.index.catalogue.postrow import PostRow, row_of
 from mathamr.index.catalogue.storedpassages import stored_passage
 from mathamr.index.entryids import check_entry_id
 from mathamr.index.lexical.bags import PostBags
+from mathamr.posts.budget import OverBudgetError, within_budget
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Formula, Post
 
 HIGHEST_SCORE = 2**53 - 1
+SLOWEST = 60.0
+"""Processor time for the analysis of a post of up to a megabyte."""
 
 
 @pickle_by_fields
@@ -55,7 +59,12 @@ def analyse_all(posts: Iterable[Post]) -> Iterator[AnalysedPost | Unusable]:
     """Yield the analysis of every post; one that cannot be analysed does not end the work."""
     for post in posts:
         try:
-            yield analyse(post)
+            yield within_budget(partial(analyse, post), SLOWEST * (1 + len(post.body) / 1e6))
+        except OverBudgetError:
+            yield Unusable(
+                "too slow",
+                f"the post {post.id[:100]!r} is left out: analysing it took more than {SLOWEST:g} s",
+            )
         except MathAMRError as error:
             yield Unusable("not usable", str(error))
         except Exception as error:

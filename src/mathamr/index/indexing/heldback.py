@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.index.catalogue.readfiles import ReadUnit
-from mathamr.index.indexing.reading import size_of
+from mathamr.posts.inputs import size_of
 from mathamr.posts.post import Post
 
 

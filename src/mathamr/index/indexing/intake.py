@@ -38,13 +38,12 @@ from mathamr.index.indexing.reading import (
     read_by_file,
     read_whole,
     reads_by_file,
-    size_of,
 )
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.manifest import InputRecord, Manifest
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.identifiers import SeenIds, give_id
-from mathamr.posts.inputs import INDEX_FILES, STDIN
+from mathamr.posts.inputs import INDEX_FILES, STDIN, size_of
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import find_collections, read_posts
 from mathamr.posts.report import Report

@@ -24,8 +24,9 @@ from mathamr.index.catalogue.readfiles import stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse_all
 from mathamr.index.indexing.buildpool import FEW, BuildPool
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.posts.format import FORMATS, Collection
-from mathamr.posts.inputs import STDIN, display_path, each_observed, observing, read_text
+from mathamr.posts.budget import OverBudgetError, within_budget
+from mathamr.posts.format import FORMATS, Collection, Format
+from mathamr.posts.inputs import STDIN, display_path, each_observed, observing, read_text, size_of
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_collection
 from mathamr.posts.report import Report
@@ -155,7 +156,15 @@ class _ReportByFile(Report):
 def learn_files(format: str, files: Sequence[Path]) -> list[Any]:
     """Return what the reader of a format learns of each file."""
     texts = (read_text(file, Report()) for file in files)
-    return [None if text is None else FORMATS[format].learn(text) for text in texts]
+    return [None if text is None else _learn(FORMATS[format], text) for text in texts]
+
+
+def _learn(format: Format, text: str) -> Any:
+    """Return what is learned of a file; nothing of one that takes too long, whose reading then ends likewise and is counted."""
+    try:
+        return within_budget(lambda: format.learn(text), format.seconds * (1 + len(text) / 1e6))
+    except OverBudgetError:
+        return None
 
 
 def learn(format: str, files: Sequence[Path], pool: BuildPool) -> list[Any]:
@@ -252,14 +261,6 @@ def analysed(posts: Iterable[Post], pool: BuildPool) -> Iterator[AnalysedPost | 
 
 def _is_little(files: Iterable[Path]) -> bool:
     return all(total <= FEW_BYTES for total in accumulate(map(size_of, files)))
-
-
-def size_of(file: Path) -> int:
-    """Return the size of a file, 0 if there is none: its reader reports that."""
-    try:
-        return file.stat().st_size
-    except OSError:
-        return 0
 
 
 def context_of(values: Iterable[Any]) -> str:
