@@ -58,8 +58,10 @@ def test_after_new_weights_a_reader_ranks_by_them_and_goes_on_to_follow(
 ) -> None:
     weights = {"lexical": {"text": 0.25}}
     write_weights(folder, weights)  # type: ignore[arg-type]
+    before = reader.archive._snapshot
     assert names(reader) == ["first"]
     assert reader.archive.manifest.model.weights == weights
+    assert reader.archive._snapshot is before, "nothing else is opened anew"
     write(folder, model_folder, "first", "second")
     assert names(reader) == ["first", "second"]
     assert not reader.archive.behind

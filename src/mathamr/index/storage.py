@@ -189,6 +189,8 @@ class IndexStorage(Closing):
                     raise MathAMRError(
                         f"the index {self.folder} changed while it was open: {reason}; open it again"
                     )
+                if before is not None and self._is_newest(before):
+                    return before  # only the manifest is another
             fresh = take_snapshot(self.folder, self._live, self._open_engine, self._open_lexical, before)
             # A manifest of another model may have been written while the parts were opened.
             if fresh is None or not self.read_only or IndexFiles.of(self.folder) == files:
