@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
@@ -21,11 +22,11 @@ LIBRARIES = ("docutils", "lxml", "markdown-it-py", "mdit-py-plugins", "pypdf", "
 
 @cache
 def sources_digest() -> str:
-    """Return a digest of names and sizes of the files from which an index is made, and of the versions of libraries.
+    """Return a digest of names, sizes and times of the files from which an index is made, and of the versions of libraries.
 
-    It only saves work: what decides are the fingerprints (`mathamr.index.indexing.fingerprints`), which take longer.
+    It only saves a tenth of a second: what decides are the fingerprints (`mathamr.index.indexing.fingerprints`).
     """
-    digest = blake2b(__version__.encode(), digest_size=12)
+    digest = blake2b(f"{__version__} {sys.version}".encode(), digest_size=12)
     for library in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             digest.update(f"{library} {metadata.version(library)}\n".encode())
@@ -45,7 +46,8 @@ def _sizes(folder: Path) -> Iterator[str]:
         if entry.is_dir():
             yield from _sizes(Path(entry.path))
         else:
-            yield f"{entry.name} {entry.stat().st_size}\n"
+            facts = entry.stat()
+            yield f"{entry.name} {facts.st_size} {facts.st_mtime_ns}\n"
 
 
 def outdated_note(parts: Sequence[str], folder: Path) -> str:

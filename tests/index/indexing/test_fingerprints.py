@@ -21,10 +21,16 @@ from tests.index.small import options
 NOTES = {"a.md": "The sum $a+b$ is known.", "b.md": "A product $xy$ and $a+b$ again.", "c.md": "No formula."}
 
 
+CACHED = (
+    fingerprints.formulas_fingerprint,
+    fingerprints.reading_fingerprint,
+    fingerprints.wording_fingerprint,
+)
+
+
 def forget_fingerprints() -> None:
-    fingerprints.formulas_fingerprint.cache_clear()
-    fingerprints.reading_fingerprint.cache_clear()
-    fingerprints.wording_fingerprint.cache_clear()
+    for each in CACHED:
+        each.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -121,8 +127,9 @@ def test_only_files_of_a_format_whose_reading_changed_are_read_again(
     out = tmp_path / "index"
     build_index([folder], out, options(model_folder))
     now = fingerprints.reading_fingerprint
+    monkeypatch.setattr(fingerprints, "sources_digest", lambda: "another")
     monkeypatch.setattr(
-        intake, "reading_fingerprint", lambda format: "another" if format == "text" else now(format)
+        fingerprints, "reading_fingerprint", lambda format: "another" if format == "text" else now(format)
     )
     opened: list[str] = []
     from mathamr.posts.inputs import observing
@@ -131,6 +138,10 @@ def test_only_files_of_a_format_whose_reading_changed_are_read_again(
         build_index([folder], out, options(model_folder))
     assert set(opened) >= {"d.txt", "e.txt"}
     assert not {*opened} & {"a.md", "b.md", "c.md"}
+    opened.clear()
+    with observing(lambda path: opened.append(path.name)):
+        build_index([folder], out, options(model_folder))
+    assert not opened
 
 
 def test_posts_are_encoded_again_when_their_wording_changes(
@@ -139,8 +150,8 @@ def test_posts_are_encoded_again_when_their_wording_changes(
     out = tmp_path / "index"
     build_index([folder], out, options(model_folder))
     now = fingerprints.wording_fingerprint
+    monkeypatch.setattr(fingerprints, "sources_digest", lambda: "another")
     changed = lambda markup: "another" if markup == "markdown" else now(markup)  # noqa: E731
-    changed.cache_clear = now.cache_clear  # type: ignore[attr-defined]
     monkeypatch.setattr(fingerprints, "wording_fingerprint", changed)
     assert build_index([folder], out, options(model_folder)).log.posts["vectors"] == len(NOTES)
     assert not build_index([folder], out, options(model_folder)).log.posts["vectors"]
@@ -159,3 +170,19 @@ def test_the_probes_of_a_format_are_read_whole(format: str) -> None:
     assert format == "bibtex" or any(post.formulas for post in posts) or format == "pdf"
     assert not report.incomplete
     assert fingerprints.reading_fingerprint(format) == fingerprints.reading_fingerprint.__wrapped__(format)
+
+
+def test_no_probe_is_read_while_the_installed_sources_are_the_same(
+    folder: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "index"
+    build_index([folder], out, options(model_folder))
+
+    def fail(*_: object) -> str:
+        raise AssertionError("a probe was read")
+
+    for name in ("formulas_fingerprint", "reading_fingerprint"):
+        monkeypatch.setattr(fingerprints, name, fail)
+    build_index([folder], out, options(model_folder))
+    with Index.open(out) as index:
+        assert index.search("$a+b$", strategy="lexical")

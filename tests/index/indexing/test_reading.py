@@ -18,6 +18,7 @@ from mathamr.index.indexing import analysis, intake, reading
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, visual_keys
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.buildpool import FEW, BuildPool
+from mathamr.index.indexing.fingerprints import Fingerprints
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.index.indexing.reading import ReadingContext, analysed, read_by_file
 from mathamr.index.indexing.writer import IndexWriter
@@ -201,7 +202,7 @@ def test_files_are_read_again_by_other_readers(
 ) -> None:
     folder = write_files(tmp_path / "notes", NOTES)
     taken(catalogue, folder)
-    monkeypatch.setattr(intake, "reading_fingerprint", lambda _: "another")
+    monkeypatch.setattr(Fingerprints, "of_reading", lambda _self, _format: "another")
     counts, opened = taken(catalogue, folder)
     assert opened == set(NOTES)
     assert counts.unchanged == len(posts_of(folder))

@@ -36,6 +36,7 @@ from mathamr.index.manifest import (
     ModelRecord,
     ParserRecord,
 )
+from mathamr.index.sources import SOURCES
 from mathamr.index.storage import (
     GRAPHS,
     LEXICAL,
@@ -270,6 +271,8 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
         if before is not None and before.model.text_backend != manifest.model.text_backend:
             reset_vectors(archive)
         if before is None or manifest != before:
+            with catalogue.transaction():
+                catalogue.set_meta(SOURCES, "")  # another model may need other parts
             archive.manifest = manifest.write(out)
         if system is not None:
             archive.use_system(system)

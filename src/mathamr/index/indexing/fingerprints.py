@@ -63,6 +63,16 @@ class Fingerprints:
         self._catalogue, self._needs = catalogue, needs
 
     @property
+    def are_current(self) -> bool:
+        """True if the installed sources were found before to make all parts as they are, so that no probe need be read."""
+        return self._catalogue.meta(SOURCES) == sources_digest()
+
+    def of_reading(self, format: str) -> str:
+        """Return the fingerprint of how files of a format are read now."""
+        known = self._read_by().get(format) if self.are_current else None
+        return known or reading_fingerprint(format)
+
+    @property
     def is_first(self) -> bool:
         """True if the index is of a version that stored no fingerprints."""
         return self._catalogue.meta("formulas made by") is None
@@ -116,6 +126,8 @@ class Fingerprints:
         """Store the fingerprints of the formats of these inputs, which were read; a format of another input keeps its own."""
         read = set(inputs)
         formats = self._catalogue.formats()
+        if self.are_current and {format for _, format in formats} <= self._read_by().keys():
+            return
         unread = {format for source, format in formats if source not in read}
         before = self._read_by()
         marks = {
@@ -128,8 +140,7 @@ class Fingerprints:
 
     def outdated_parts(self) -> list[str]:
         """Return the names of the parts that this version would make otherwise, for people."""
-        # The comparison saves a fifth of a second of a search where nothing can have changed.
-        return [] if self._catalogue.meta(SOURCES) == sources_digest() else self._outdated_parts()
+        return [] if self.are_current else self._outdated_parts()
 
     def _read_by(self) -> dict[str, str]:
         with suppress(ValueError, AttributeError):
@@ -140,7 +151,7 @@ class Fingerprints:
         return {}
 
     def _outdated_parts(self) -> list[str]:
-        found = [f"{format} files" for format in self.outdated_formats()]
+        found = [f"entries from {format} files" for format in self.outdated_formats()]
         found += [] if self.formulas else ["formulas"]
         found += [] if self.words else ["words"]
         found += [] if self.graphs else ["graphs"]

@@ -27,7 +27,7 @@ from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.earlierinputs import EarlierInputs
-from mathamr.index.indexing.fingerprints import reading_fingerprint
+from mathamr.index.indexing.fingerprints import Fingerprints
 from mathamr.index.indexing.heldback import UnreadFiles
 from mathamr.index.indexing.reading import (
     MOST_CONSULTED,
@@ -489,6 +489,7 @@ class _KnownFiles:
     """What the catalogue remembers of an input's files, and which of them are still the same."""
 
     def __init__(self, catalogue: Catalogue, record: InputRecord) -> None:
+        self._fingerprints = Fingerprints(catalogue, frozenset())
         self._options = [record.format, record.beside, record.exclude]
         self.units = catalogue.read_units(record.path) if record.path != str(STDIN) else {}
         self._files = catalogue.read_files(record.path) if self.units else {}
@@ -522,7 +523,7 @@ class _KnownFiles:
             )
         elif not reads_by_file(format, collection):
             names += _files_under(path)
-        return context_of([reading_fingerprint(format), *self._options, format, names])
+        return context_of([self._fingerprints.of_reading(format), *self._options, format, names])
 
     def unit(self, found: ReadFile, format: str, context: str, shared: Any) -> ReadUnit:
         """Return the unit of what was read, still without the numbers of its posts."""

@@ -50,6 +50,8 @@ def reset_outdated(archive: IndexWriter) -> None:
 def _unmark_changed_code(archive: IndexWriter) -> None:
     """Empty or unmark what this version makes otherwise than the one that made it (see `Fingerprints`)."""
     catalogue, made = archive.catalogue, Fingerprints(archive.catalogue, archive.needs)
+    if made.are_current:
+        return
     if len(catalogue):
         if not made.formulas:
             reset_lexical(
