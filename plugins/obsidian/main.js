@@ -281,7 +281,7 @@ var Panel = class extends import_obsidian.ItemView {
 };
 function summary({ hits, found, absent, query }) {
   const quoted = absent.map((word) => `“${word}”`).join(", ");
-  const first = hits.length === 0 ? "Nothing found." : found === "similar" || found === "nothing" ? "Nothing here seems to be what you asked for. These entries are only similar." : "";
+  const first = hits.length === 0 ? "Nothing found." : found === "nothing" ? "Nothing here seems to be what you asked for. These entries are only similar." : found === "similar" ? "The nearest, perhaps not what you asked." : "";
   return [quoted ? `Your notes do not mention ${quoted}.` : "", first, ...query.notes].filter(Boolean).join(" ");
 }
 function plain(text) {

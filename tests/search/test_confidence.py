@@ -6,30 +6,34 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.search.confidence import (
-    BY_WORDS,
-    STRONG,
-    WEAK,
-    WITH_VECTORS,
-    Confidence,
-    Features,
-    Group,
-    formula_match,
-    isotonic,
-)
+from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import write_model_folder
+from mathamr.search.confidence import STRONG, WEAK, Confidence, formula_match, isotonic
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED
 from mathamr.search.hits import Hit, Hits, Match, reason_of
+from mathamr.search.labelweights import (
+    DEFAULT_WEIGHTS,
+    ConfidenceWeights,
+    Features,
+    Group,
+    LabelWeights,
+    read_label_weights,
+)
 from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
 from mathamr.search.searcher import Index
+from mathamr.systems.models import model_folder
 
 NOTHING = Features(0.3, 0.2, 0.02, 0.45, 0.5, 0.05)
 ANSWER = Features(1.0, 1.0, 0.3, 0.75, 0.6, 0.3)
 
 
-@pytest.mark.parametrize("group", WITH_VECTORS)
+MEASURED = read_label_weights(model_folder("mathamr-3"))
+
+
+@pytest.mark.parametrize("group", DEFAULT_WEIGHTS)
 def test_what_has_the_words_and_the_formula_is_more_probable(group: Group) -> None:
-    for weights in (WITH_VECTORS[group], BY_WORDS[group]):
+    for weights in (MEASURED[group], DEFAULT_WEIGHTS[group]):
         assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
         assert weights.probability(Features(*[1e6] * 6)) <= 1
         if group != "question":
@@ -65,12 +69,14 @@ def index(small_index: Path) -> Index:
     return Index.open(small_index, device="cpu")
 
 
-def judged(index: Index, text: str, *evidence: dict[str, float], model: str = "mathamr-3") -> list[Match]:
+def judged(
+    index: Index, text: str, *evidence: dict[str, float], weights: LabelWeights = MEASURED
+) -> list[Match]:
     """The labels of results with this evidence, which stand before results with hardly any."""
     query = Query.of_text(text)
     poor = {"lexical": 0.05, "single": 0.3, "maxsim": 0.3}
     ranked = [RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((*evidence, *[poor] * 12))]
-    return Confidence(query, index.archive.lexical.posts, model, ranked).matches()[: len(evidence)]
+    return Confidence(query, index.archive.lexical.posts, weights, ranked).matches()[: len(evidence)]
 
 
 def test_a_very_similar_declaration_matches_although_it_shares_few_words(index: Index) -> None:
@@ -85,17 +91,17 @@ def test_a_very_similar_declaration_matches_although_it_shares_few_words(index: 
                 RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((first, *[least] * 12))
             ]
             lexicon = index.archive.lexical.posts
-            found = Confidence(query, lexicon, "mathamr-3", ranked, declarations=declared)
+            found = Confidence(query, lexicon, MEASURED, ranked, declarations=declared)
             assert found.matches()[0] == match
 
 
-@pytest.mark.parametrize("model", ["mathamr-3", "formula-graph", "somebody's"])
-def test_a_post_with_the_formula_matches_for_every_model(index: Index, model: str) -> None:
+@pytest.mark.parametrize("weights", [MEASURED, DEFAULT_WEIGHTS])
+def test_a_post_with_the_formula_matches_for_every_model(index: Index, weights: LabelWeights) -> None:
     """Exact hits of systems whose cosines were never measured stood under "nothing here"."""
     same = {GRADE: 1.0, "lexical": 0.3, "formula": 1.4, "single": 0.4, "maxsim": 0.4}
-    assert judged(index, "$a^2+b^2=c^2$", same, model=model) == ["strong"]
+    assert judged(index, "$a^2+b^2=c^2$", same, weights=weights) == ["strong"]
     contained = {**same, GRADE: CONTAINED, "lexical": 0.06}
-    assert judged(index, "$a^2+b^2=c^2$", contained, model=model)[0] in ("strong", "weak")
+    assert judged(index, "$a^2+b^2=c^2$", contained, weights=weights)[0] in ("strong", "weak")
 
 
 def test_labels_agree_with_the_order(index: Index) -> None:
@@ -124,7 +130,7 @@ def test_a_word_that_nothing_has_is_not_found(index: Index) -> None:
 def test_the_share_of_words_comes_from_the_lexical_index(index: Index) -> None:
     text = "continuous function"
     ranked, _ = index.rank(text, "answers", "lexical", 30)
-    confidence = Confidence(Query.of_text(text), index.archive.lexical.posts, "", ranked)
+    confidence = Confidence(Query.of_text(text), index.archive.lexical.posts, DEFAULT_WEIGHTS, ranked)
     shares = {each.id: confidence.features(each).words for each in ranked}
     posts = index.archive.catalogue.posts(list(shares))
     has_all = {
@@ -150,3 +156,25 @@ def test_a_hit_says_why_it_was_found() -> None:
         reason_of({"lexical": 0.1, "formula": 0.4, "maxsim": 0.5}) == "by words, similar formulas and meaning"
     )
     assert reason_of({}) == ""
+
+
+def test_a_model_has_the_weights_of_its_configuration_whatever_its_name(tmp_path: Path) -> None:
+    """They were chosen by the beginning of a name: a model of one's own had other rules without a word."""
+    write_model_folder(tmp_path / "mathamr-3-of-mine", {"system": "text"})
+    assert read_label_weights(tmp_path / "mathamr-3-of-mine") == DEFAULT_WEIGHTS
+    labels = {"text": {"intercept": -1, "words": 2, "parts_ahead": 3.5}}
+    write_model_folder(tmp_path / "mine", {"system": "text", "labels": labels})
+    found = read_label_weights(tmp_path / "mine")
+    assert found["text"] == ConfidenceWeights(-1.0, Features(words=2.0, parts_ahead=3.5))
+    assert found["formula"] == DEFAULT_WEIGHTS["formula"]
+    assert read_label_weights(model_folder("mathamr-2")) == MEASURED != DEFAULT_WEIGHTS
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{"text": {}}, {"text": {"intercept": 1, "wrds": 2}}, {"text": {"intercept": "x"}}, {"text": 1}, 5],
+)
+def test_weights_that_are_none_are_an_error_that_names_the_file(tmp_path: Path, labels: object) -> None:
+    write_model_folder(tmp_path, {"labels": labels})
+    with pytest.raises(MathAMRError, match=r"config\.json"):
+        read_label_weights(tmp_path)

@@ -127,3 +127,35 @@ def test_words_side_by_side_are_not_denied(notes: Index) -> None:
 @pytest.mark.parametrize("text", ["Zappaflap theorem", "banach", "zebra crossing"])
 def test_what_nothing_has_is_still_denied(notes: Index, text: str) -> None:
     assert notes.search(text, k=3).found in ("similar", "nothing")
+
+
+def test_the_wording_follows_the_certainty(notes: Index) -> None:
+    """A denial is right in nine of ten cases: a question is never answered by it."""
+    sure, asked = notes.search("zebra crossing"), notes.search("who tamed the zebra?")
+    assert (sure.found, sure.heading) == ("nothing", "Nothing here seems to be what was asked. Similar only:")
+    assert (asked.found, asked.heading) == ("similar", "The nearest, perhaps not what you asked:")
+    known = notes.search("Theorem 2.1")
+    assert (known.found, known.heading) == ("strong", "")
+    assert notes.search("zebra crossing", offset=2).heading == ""
+
+
+def test_what_was_looked_through_is_told(notes: Index) -> None:
+    checked = notes.search("zebra crossing").checked
+    assert checked is not None
+    assert checked.holdings.entries == len(notes)
+    assert checked.to_json()["unread_formulas"] == 0
+    assert str(checked).startswith(f"looked through {len(notes)} entries of ")
+
+
+def test_hits_print_as_a_few_lines(notes: Index) -> None:
+    hits = notes.search("zebra crossing", k=2)
+    assert repr(hits) == "Hits('zebra crossing', 2 answers and more, found='nothing')"
+    assert len(str(hits).splitlines()) <= 4
+
+
+def test_a_found_formula_says_what_it_is_to_the_query(index: Index) -> None:
+    hits = index.search("\\sum_{n=1}^\\infty\\frac1{n^2}", "formulas", k=3)
+    assert (hits[0].match, hits[0].reason) == ("strong", "contains the formula")
+    assert hits[-1].reason in ("a similar formula", "contains the formula")
+    posts = index.search("\\sum_{n=1}^\\infty\\frac1{n^2}", k=3)
+    assert posts[0].match == "strong"

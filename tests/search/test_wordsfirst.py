@@ -77,7 +77,7 @@ def wanted(stems: str) -> QueryWords:
 def ordered(names: str, among: Collection[str] | None = None) -> str:
     """The post c has both words, e one of them."""
     hits = [Scored(name, 1.0 - place / 10) for place, name in enumerate(names)]
-    found = order_by_words(hits, wanted("xy"), Holders({"c": "xy", "e": "x"}), among)
+    found = order_by_words(hits, wanted("xy"), Holders({"c": "xy", "e": "x"}), lambda ids: {}, among)
     scores = [hit.score for hit in found]
     assert scores == sorted(scores, reverse=True)
     return "".join(hit.id for hit in found)
@@ -96,10 +96,17 @@ def test_beside_a_formula_only_posts_that_have_it_give_way() -> None:
     assert ordered("abcd", {"a", "b"}) == "abcd"
 
 
+def test_an_answer_has_the_words_of_its_question() -> None:
+    hits = [Scored(name, 1.0 - place / 10) for place, name in enumerate("abcd")]
+    holders = Holders({"c": "xy", "question": "xy"})
+    found = order_by_words(hits, wanted("xy"), holders, lambda ids: {"b": "question"})
+    assert [hit.id for hit in found] == ["b", "c", "a", "d"]
+
+
 def test_nothing_else_is_read_where_the_first_results_all_have_a_word() -> None:
     holders = Holders({f"p{place}": "x" for place in range(500)})
     hits = [Scored(f"p{place}", 1000.0 - place) for place in range(500)]
-    assert order_by_words(hits, wanted("x"), holders) is hits
+    assert order_by_words(hits, wanted("x"), holders, lambda ids: {}) is hits
     assert holders.asked == [LOOKED_AT]
 
 

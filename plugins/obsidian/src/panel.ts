@@ -182,9 +182,11 @@ function summary({ hits, found, absent, query }: Answer): string {
   const first =
     hits.length === 0
       ? "Nothing found."
-      : found === "similar" || found === "nothing"
+      : found === "nothing"
         ? "Nothing here seems to be what you asked for. These entries are only similar."
-        : "";
+        : found === "similar"
+          ? "The nearest, perhaps not what you asked."
+          : "";
   return [quoted ? `Your notes do not mention ${quoted}.` : "", first, ...query.notes].filter(Boolean).join(" ");
 }
 

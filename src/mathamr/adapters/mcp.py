@@ -75,8 +75,9 @@ def tools(index: Index) -> MCPServer[Any]:
         """Find posts or formulas in the collection; every hit has its id, its source and why it was found.
 
         Ask with a claim or a whole question ("every group of order p^2 is abelian"), not with keywords. `found` says
-        whether anything matches: if it is "similar" or "nothing", the collection does not seem to contain what was
-        asked, and `absent` lists words that it does not contain at all; say so instead of guessing from the hits.
+        whether anything matches: if it is "nothing", the collection does not contain what was asked, if it is "similar",
+        perhaps not; `absent` lists words that it does not contain at all, and `checked` says what was looked through: say so
+        instead of guessing from the hits.
         """
         with _reported_errors(query, *tags):
             where = Filter(kinds=tuple(kinds), tags=tuple(tags))
@@ -84,6 +85,7 @@ def tools(index: Index) -> MCPServer[Any]:
         return {
             "found": hits.found,
             "absent": list(hits.absent),
+            "checked": hits.checked.to_json() if hits.checked else None,
             "hits": [provenance(hit) for hit in hits],
             "more": hits.more,
             "notes": list(hits.notes),

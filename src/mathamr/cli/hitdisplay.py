@@ -14,7 +14,7 @@ from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
-from mathamr.search.hits import NOTHING_MATCHES, SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
+from mathamr.search.hits import SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
@@ -43,9 +43,7 @@ def show_hits(
     similar = hits.similar_from
     for place, hit in enumerate(hits):
         if place == similar:
-            console.print(
-                Text(NOTHING_MATCHES if place == 0 and not hits.offset else SIMILAR_ONLY, style="bold")
-            )
+            console.print(Text(hits.heading or SIMILAR_ONLY, style="bold"))
         _show_hit(hit, console, editor, verbose=verbose)
         for other in hit.others:
             _show_other(other, console)
@@ -58,6 +56,8 @@ def show_hits(
     folded = sum(len(hit.others) for hit in hits)
     also = f" and {folded} folded under them" if folded else ""
     console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{also}{how}", style="dim"))
+    if hits.found in ("similar", "nothing") and hits.checked is not None:
+        console.print(Text(str(hits.checked), style="dim"))
 
 
 def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verbose: bool = False) -> None:

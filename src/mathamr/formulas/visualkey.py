@@ -58,6 +58,10 @@ _FENCE_SCRIPTS = _SCRIPTS | {"o": "^{", "u": "_{"}
 """A script of a fence is a superscript or subscript, whichever name the tree gives it."""
 
 
+UNREAD = "source-"
+"""The beginning of the key of a formula that cannot be read, which looks like formulas of the same source only."""
+
+
 def visual_key(tree: Slt) -> str:
     """Return a short key of the appearance: equal for formulas that look the same."""
     return blake2b(visual_text(tree).encode(errors="surrogatepass"), digest_size=12).hexdigest()

@@ -14,18 +14,19 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, dropwhile, pairwise
 from types import MappingProxyType
-from typing import Literal, NamedTuple
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, ngrams, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import HOLDS, LISTED, MATCHES, NAMED, Match
+from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
 from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words, has_phrase
 from mathamr.search.query import Query
 from mathamr.search.querywords import QueryWords
 from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
+from mathamr.systems.ranking import QueryKind
 
 STRONG, WEAK = 0.5, 0.2
 """The probabilities from which a hit is a strong or a weak match."""
@@ -33,6 +34,12 @@ WEAK_QUESTION = 0.1
 """The same for whole questions, of which no feature tells well enough whether they have an answer, so that few are called unanswered."""
 WEAK_DECLARATION = 0.1
 """The same for declarations of a library, where many are as similar as the one that was asked for (lab/notes/lean.md)."""
+MOST_LOOKED_AT = 3
+"""How many of the first results say whether what was asked is there at all."""
+SURELY_ABSENT: Mapping[QueryKind, float] = {
+    "name": 0.1, "words": 0.02, "formula": 0.15, "mixed": 0.05, "question": 0.0,
+}  # fmt: skip
+"""The probability of the best of these below which it surely is not: right in nine of ten cases (lab/notes/typed.md)."""
 LONGEST_PHRASE = 20
 """How many words of a short query are looked for side by side."""
 BACKGROUND = slice(4, 12)
@@ -45,58 +52,6 @@ _EQUATION = re.compile(
 )
 """The number of an equation as a query, such as `equation (2.1)`."""
 
-Group = Literal["text", "formula", "mixed", "question"]
-"""The groups of queries that have weights of their own: names and a few words, a formula, a formula with words, whole questions."""
-
-
-class Features(NamedTuple):
-    """What the confidence in a hit depends on."""
-
-    words: float = 0.0
-    """The share of the query's words that the post has, weighted by their rarity."""
-    formula: float = 0.0
-    """What the post's formulas are to the query's: 1 for the same, .9 in other letters, .8 if they contain it, less if only similar."""
-    words_ahead: float = 0.0
-    """How far the score by words and terms is ahead of the background."""
-    similarity: float = 0.0
-    """The cosine of the whole query and the whole post."""
-    parts: float = 0.0
-    """The mean similarity of the query's parts to the nearest parts of the post (MaxSim)."""
-    parts_ahead: float = 0.0
-    """How far that is ahead of the background."""
-
-
-class ConfidenceWeights(NamedTuple):
-    """A logistic model over the features."""
-
-    intercept: float
-    weights: Features
-
-    def probability(self, found: Features) -> float:
-        """Return the probability that a hit with these features is what was asked."""
-        total = self.intercept + math.fsum(a * b for a, b in zip(self.weights, found, strict=True))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-
-CALIBRATED = ("mathamr-2", "mathamr-3")
-"""The beginnings of the names of models whose cosines were measured; those of mathamr-3 are as large as those of mathamr-2."""
-WITH_VECTORS: Mapping[Group, ConfidenceWeights] = {
-    "text": ConfidenceWeights(-11.72, Features(words=9.98, words_ahead=2.80, parts_ahead=10.95)),
-    "formula": ConfidenceWeights(-5.23, Features(formula=7.88, words_ahead=4.31, parts_ahead=3.43)),
-    "mixed": ConfidenceWeights(-8.08, Features(words=4.87, formula=6.43, words_ahead=5.86, parts_ahead=4.84)),
-    "question": ConfidenceWeights(
-        0.43, Features(words_ahead=1.47, similarity=0.69, parts=-5.03, parts_ahead=12.85)
-    ),
-}
-BY_WORDS: Mapping[Group, ConfidenceWeights] = {
-    "text": ConfidenceWeights(-11.50, Features(words=10.99, words_ahead=6.35)),
-    "formula": ConfidenceWeights(-4.89, Features(formula=7.56, words_ahead=6.02)),
-    "mixed": ConfidenceWeights(-7.56, Features(words=4.91, formula=5.95, words_ahead=8.04)),
-    "question": ConfidenceWeights(-1.46, Features(words=1.40, words_ahead=2.04)),
-}
-"""Without vectors: for models whose cosines were not measured, and for searches by words."""
-
-
 Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
 """Returns the sentences and the formulas of posts, titles first."""
 
@@ -104,15 +59,15 @@ Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
 class Confidence:
     """Judges the results of one query; `ranked` is the beginning of its ranking.
 
-    `declarations` are the results that are declarations of a library, and `sentences` reads the texts in which the words of a
-    short query may stand side by side.
+    `weights` are those of the index's model, `declarations` are the results that are declarations of a library, and `sentences` reads
+    the texts in which the words of a short query may stand side by side.
     """
 
     def __init__(
         self,
         query: Query,
         lexicon: LexicalPart,
-        model: str,
+        weights: LabelWeights,
         ranked: Sequence[RankedResult] = (),
         corrected: Mapping[str, str] = MappingProxyType({}),
         *,
@@ -120,7 +75,7 @@ class Confidence:
         sentences: Sentences | None = None,
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
-        self._has_vectors = model.startswith(CALIBRATED)
+        self._weights = weights
         self._corrected, self._declarations, self._sentences = corrected, declarations, sentences
         self._weak = WEAK_QUESTION if query.kind == "question" else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
@@ -179,10 +134,15 @@ class Confidence:
         called = map(self._called, self._ranked, map(max, probabilities, floors))
         return list(accumulate(called, lambda *pair: max(pair, key=MATCHES.index)))
 
+    @property
+    def is_surely_absent(self) -> bool:
+        """True if the first results are so improbable that what was asked is surely not there; never for a question."""
+        least = 0.0 if self._query.text.rstrip().endswith("?") else SURELY_ABSENT[self._query.kind]
+        return max(map(self._judged, self._ranked[:MOST_LOOKED_AT]), default=0.0) < least
+
     def probability(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
-        has_vectors = self._has_vectors and "maxsim" in found.evidence
-        weights = (WITH_VECTORS if has_vectors else BY_WORDS)[self.group]
+        weights = (self._weights if "maxsim" in found.evidence else DEFAULT_WEIGHTS)[self.group]
         return weights.probability(self.features(found))
 
     def features(self, found: RankedResult) -> Features:

@@ -13,6 +13,7 @@ from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulagrade import COMPLETED, CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
+from mathamr.search.receipt import Receipt
 from mathamr.search.results import GRADE
 from mathamr.systems.ranking import Task
 
@@ -25,6 +26,7 @@ MATCHES: tuple[Match, ...] = get_args(Match)
 
 
 SIMILAR_ONLY = "Similar only:"
+NEAREST = "The nearest, perhaps not what you asked:"
 NOTHING_MATCHES = "Nothing here seems to be what was asked. Similar only:"
 
 
@@ -227,7 +229,7 @@ class Hit:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hits:
     """The hits of one search, best first.
 
@@ -248,13 +250,35 @@ class Hits:
     counts: FilterCounts | None = None
     """What filters would keep of the best results, if it was asked for."""
     found: Found = "nothing"
-    """The best match among the first results of the search, whichever of them are here; `nothing` if there are none."""
+    """The best match among the first results of the search, whichever of them are here.
+
+    `similar`: the nearest are perhaps not what was asked; `nothing`: surely they are not, or there are none.
+    """
+    checked: Receipt | None = None
+    """What the search looked through."""
 
     @property
     def similar_from(self) -> int:
         """The place of the first hit from which on all hits are only similar."""
         last = max((place for place, hit in enumerate(self.hits) if hit.match != "similar"), default=-1)
         return last + 1
+
+    @property
+    def heading(self) -> str:
+        """What stands above hits that are all only similar, as surely as it is known; empty for any others."""
+        if not self.hits or self.offset or self.similar_from:
+            return ""
+        return NOTHING_MATCHES if self.found == "nothing" else NEAREST
+
+    def __repr__(self) -> str:
+        asked, more = shortened_text(self.query.text), " and more" if self.more else ""
+        return f"Hits({asked!r}, {len(self)} {self.task}{more}, found={self.found!r})"
+
+    def __str__(self) -> str:
+        """Return a line for each hit, below what is known of all."""
+        lines = [absence(self.absent)] if self.absent else []
+        lines += [self.heading] if self.heading else []
+        return "\n".join([*lines, *map(str, self)]) or "Nothing found."
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -280,10 +304,21 @@ class Hits:
             "more": self.more,
             "found": self.found,
             "absent": list(self.absent),
+            "checked": self.checked.to_json() if self.checked else None,
             "notes": list(self.notes),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "hits": [hit.to_json() for hit in self.hits],
         }
+
+
+def shortened_text(text: str, most: int = 60) -> str:
+    """Return a text in one line of at most so many characters.
+
+    >>> shortened_text("Why is\\n it so?"), shortened_text("x" * 9, 4)
+    ('Why is it so?', 'xxx…')
+    """
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _cell(value: object) -> object:

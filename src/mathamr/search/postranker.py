@@ -246,10 +246,10 @@ class PostRanker(Ranker):
 
         Where a formula stands beside the words, that holds among the posts that have it.
         """
-        if self._words is None:
+        if self._words is None or self._collection is None:
             return fused
         among = self._with_formula() if self.context.query.formulas else None
-        return order_by_words(fused, self._words, self._lexicon(), among)
+        return order_by_words(fused, self._words, self._lexicon(), self._collection.parents, among)
 
     def _with_formula(self) -> set[str]:
         """Return the posts that were found by a formula that is one of the query's, or contains it."""

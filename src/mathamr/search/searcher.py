@@ -19,6 +19,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.freshness import FileChanges, compare_files
@@ -39,7 +40,8 @@ from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak, titled
-from mathamr.search.hits import MATCHES, Hits
+from mathamr.search.hits import MATCHES, Found, Hits, Match
+from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.nameholders import name_notes
 from mathamr.search.namequery import is_declaration
@@ -49,9 +51,11 @@ from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
+from mathamr.search.receipt import Receipt
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted, title_of
 from mathamr.systems.abilities import ComparesSentences, JoinsWording, MatchesNodes
+from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import (
     TASKS,
     Ranking,
@@ -101,6 +105,8 @@ class Index(Closing):
         self._loaded_parser: AmrParser | None = None
         self._macros: tuple[int, Mapping[str, str]] = (-1, {})
         self._declares: tuple[int, bool] = (-1, False)
+        self._checked: tuple[int, Receipt] | None = None
+        self._labels: tuple[str, LabelWeights] | None = None
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
     @classmethod
@@ -268,7 +274,7 @@ class Index(Closing):
             confidence = Confidence(
                 context.query,
                 self.archive.lexical.posts,
-                self.archive.manifest.model.name,
+                self._label_weights,
                 ranked,
                 ranker.corrected,
                 declarations=self._declarations([each.id for each in ranked]),
@@ -300,8 +306,31 @@ class Index(Closing):
             notes=(*context.query.notes, *notes),
             absent=tuple(confidence.unmentioned if task == "answers" else ()),
             counts=self._counts(task, ranked[:counted]) if counted else None,
-            found=min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing"),
+            found=_found(labels, confidence if task == "answers" else None),
+            checked=self._receipt(),
         )
+
+    @property
+    def _label_weights(self) -> LabelWeights:
+        """The weights of the labels that the model of the index has."""
+        recorded = self.archive.manifest.model
+        if self._labels is None or self._labels[0] != recorded.fingerprint:
+            try:
+                folder = model_folder(chosen_model(recorded, self.archive.model_source))
+            except MathAMRError:  # an index whose model has gone is still searched by words
+                weights = DEFAULT_WEIGHTS
+            else:
+                weights = read_label_weights(folder)
+            self._labels = (recorded.fingerprint, weights)
+        return self._labels[1]
+
+    def _receipt(self) -> Receipt:
+        """Return what a search looks through; it is counted once for each revision."""
+        revision = self.archive.catalogue.revision
+        if self._checked is None or self._checked[0] != revision:
+            updated = self.archive.manifest.updated
+            self._checked = (revision, Receipt(self.archive.catalogue.holdings(), updated))
+        return self._checked[1]
 
     def _declarations(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of some posts that are declarations of a formal library."""
@@ -609,6 +638,12 @@ def load_for_forks(path: Path | str, *, device: str, model: Path | str | None = 
         # The first text makes ONNX Runtime lay out the weights; it starts no thread.
         list(system.encode([Item(post=Query.of_text("$x$").post)]))
         return system
+
+
+def _found(labels: Sequence[Match], confidence: Confidence | None) -> Found:
+    """Return the best label of the first results; `nothing` where surely none of them is what was asked, or there are none."""
+    best: Found = min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing")
+    return "nothing" if best == "similar" and (confidence is None or confidence.is_surely_absent) else best
 
 
 def _check(task: str, where: Filter | None) -> None:

@@ -131,6 +131,17 @@ class HitShown(BaseModel):
     )
 
 
+class ReceiptShown(BaseModel):
+    """What an index holds, and what of its files it lacks."""
+
+    files: int
+    entries: int
+    unread_formulas: int = Field(description="formulas that could not be read")
+    pages_without_formulas: int = Field(description="pages of PDFs of which only the text was read")
+    updated: str = Field(description="when the index was last brought up to date, as ISO 8601")
+    text: str = Field(description="the same as one sentence")
+
+
 class SearchAnswer(BaseModel):
     """The hits of a search."""
 
@@ -141,9 +152,11 @@ class SearchAnswer(BaseModel):
     offset: int
     more: bool
     found: Found = Field(
-        description="the best match among the first results, whichever are here; similar means that nothing was found"
+        description="the best match among the first results, whichever are here; similar: the nearest are perhaps not what was asked;"
+        " nothing: surely they are not, or there are none"
     )
     absent: list[str] = Field(description="words of a short query that no entry has")
+    checked: ReceiptShown | None = Field(description="what the search looked through")
     counts: FilterCounts | None = Field(
         description="what filters would keep of the results; null unless asked for"
     )

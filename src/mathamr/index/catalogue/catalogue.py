@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
+from mathamr.index.catalogue.holdings import CountsHoldings
 from mathamr.index.catalogue.journal import Journal, unpacked, unpacked_text, unpacked_with_content
 from mathamr.index.catalogue.keptposts import KEPT_SCHEMA, KeptPosts
 from mathamr.index.catalogue.occurrences import MACROS_SCHEMA, Occurrences, StoredMacros
@@ -74,7 +75,7 @@ SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA + KEPT_SCHEMA
 """All tables and indexes of the file, and no others. Nothing is written into the columns `sketch` any more."""
 
 
-class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, KeptPosts):
+class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, KeptPosts, CountsHoldings):
     """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:

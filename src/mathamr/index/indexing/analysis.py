@@ -15,7 +15,7 @@ from hashlib import blake2b
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
 from mathamr.formulas.trees import trees_of
-from mathamr.formulas.visualkey import visual_key
+from mathamr.formulas.visualkey import UNREAD, visual_key
 from mathamr.index.catalogue.journal import LARGEST_POST
 from mathamr.index.catalogue.postrow import PostRow, row_of
 from mathamr.index.catalogue.storedpassages import stored_passage
@@ -98,4 +98,4 @@ def formula_key(formula: Formula, macros: tuple[str, ...]) -> str:
         return visual_key(slt)
     # A formula that cannot be parsed looks like formulas with the same source only.
     source = formula.latex or formula.presentation_mathml or formula.content_mathml or ""
-    return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return UNREAD + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

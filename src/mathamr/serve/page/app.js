@@ -147,7 +147,7 @@ function showHits(answer, asked) {
   const noun = asked.task === "formulas" ? "formulas" : "results";
   const places = `${noun[0].toUpperCase()}${noun.slice(1)} ${first}–${first + found.length - 1}`;
   say(`${places}, found in ${duration(answer.seconds.total)}`, ...notes(answer));
-  results.show(found, asked);
+  results.show(found, asked, answer.found);
   filters.show(asked, answer.counts);
   paging(asked.page, answer.more);
   if (asked.page !== shownPage) scrollTo({ top: 0 });
@@ -168,10 +168,11 @@ function tell(line, isRepeated = false) {
   status.textContent = line;
 }
 
-function notes({ query, absent }) {
+function notes({ query, absent, found: best, checked }) {
   const quoted = absent.map((word) => `“${word}”`);
   const listed = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ");
   const lines = [...(absent.length ? [`your collection does not mention ${listed}`] : []), ...query.notes];
+  if (checked && (best === "similar" || best === "nothing")) lines.push(checked.text);
   return lines.map((note) => element("p", { class: "note" }, sentence(note)));
 }
 

@@ -13,15 +13,13 @@ function isDiagram({ kind, latex }) {
   return kind === "formula" && /^\s*\\(?:begin\{(?:tikzcd|CD)\}|xymatrix)/.test(latex);
 }
 
-/** Stands before the hits that are only similar; `before` is how many hits come first. */
-function divider(before) {
-  return element(
-    "li",
-    { class: "divider", role: "presentation" },
-    before
-      ? "Similar only"
-      : "Nothing here seems to be what you asked for. These entries are only similar.",
-  );
+/** Stands before the hits that are only similar; `before` is how many hits come first, `found` says how sure that is. */
+function divider(before, found) {
+  const nothing =
+    found === "nothing"
+      ? "Nothing here seems to be what you asked for. These entries are only similar."
+      : "The nearest, perhaps not what you asked.";
+  return element("li", { class: "divider", role: "presentation" }, before ? "Similar only" : nothing);
 }
 
 /** Writes hits into a list; `address(change)` is the address of the page after a change, `go(change)` goes there. */
@@ -34,12 +32,12 @@ export class Results {
     list.addEventListener("focusin", (event) => this.hold(event.target.closest(".hit")));
   }
 
-  show(hits, state) {
+  show(hits, state, found) {
     this.state = state;
     const similar = hits.findLastIndex(({ match }) => match !== "similar") + 1;
     this.list.replaceChildren(
       ...hits.flatMap((hit, index) =>
-        index === similar ? [divider(index + (state.page - 1)), this.hit(hit, index)] : [this.hit(hit, index)],
+        index === similar ? [divider(index + (state.page - 1), found), this.hit(hit, index)] : [this.hit(hit, index)],
       ),
     );
   }

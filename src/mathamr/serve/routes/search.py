@@ -180,6 +180,7 @@ def _searched(
         "more": hits.more,
         "found": hits.found,
         "absent": list(hits.absent),
+        "checked": hits.checked.to_json() if hits.checked else None,
         "counts": _counts_shown(hits.counts) if hits.counts else None,
         "hits": shown,
     }
