@@ -106,6 +106,15 @@ def test_anything_else_is_refused_with_a_clear_word(tmp_path: Path, content: byt
         read_arrays(tmp_path / "file")
 
 
+@pytest.mark.parametrize(
+    "shape", [[999_999_999] * 90_000, [1] * 9, [2, 1 << 41], [True, 2], [[2], 2], {"2": 2}]
+)
+def test_a_shape_that_no_tensor_has_is_refused_before_it_is_multiplied(tmp_path: Path, shape: object) -> None:
+    (tmp_path / "file").write_bytes(changed(a={"dtype": "F32", "shape": shape, "data_offsets": [0, 16]}))
+    with pytest.raises(MathAMRError, match=r"a shape (is not a list|has what is not)"):
+        read_arrays(tmp_path / "file")
+
+
 def test_a_missing_file_and_a_strange_kind_of_number_are_named(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="not a safetensors file"):
         read_metadata(tmp_path / "none")

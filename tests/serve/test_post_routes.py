@@ -211,6 +211,20 @@ def test_an_id_with_what_cannot_be_seen_or_too_long_is_refused_at_every_door(
     assert writing.get(at(id)).status_code == 404  # an older index may have it
 
 
+def test_a_write_to_an_index_whose_folder_is_gone_is_told_so(
+    writing: TestClient, own_index: Index, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = own_index.archive.folder
+    known = next(iter(own_index.archive.catalogue.ids()))
+    folder.rename(folder.with_name("elsewhere"))
+    try:
+        for response in (writing.put(at("x"), json={"body": "Let $x$ be."}), writing.delete(at(known))):
+            assert (response.status_code, error(response)["code"]) == (503, "unavailable")
+        assert "is the folder still where it was?" in caplog.text
+    finally:
+        folder.with_name("elsewhere").rename(folder)
+
+
 def test_writing_needs_the_key(serving: Serving, own_index: Index) -> None:
     client = serving(keys=Keys(WRITE_KEY), over=own_index)
     before = len(own_index)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 METADATA = "__metadata__"
 LONGEST_HEADER = 4 << 20
 """Forty times the header of any model; read as JSON it takes up to thirty times as much memory."""
+MOST_DIMENSIONS, LARGEST_DIMENSION = 8, 1 << 40
+"""No tensor of a model has more; the product of a long list of numbers takes time in the square of its length."""
 _DTYPES: dict[str, npt.DTypeLike | None] = {
     "I64": np.int64,
     "F64": np.float64,
@@ -181,13 +183,22 @@ def _check(rows: list[dict[str, Any]], size: int) -> None:
     at = 0
     for row in sorted(rows, key=lambda row: tuple(row["data_offsets"])):
         begin, end = row["data_offsets"]
-        if not all(isinstance(number, int) and number >= 0 for number in (begin, end, *row["shape"])):
-            raise ValueError("a shape or an offset is not a number")
+        if not all(isinstance(number, int) and number >= 0 for number in (begin, end)):
+            raise ValueError("an offset is not a number")
+        check_shape(row["shape"])
         if begin != at or end - begin != math.prod(row["shape"]) * _bytes(row["dtype"]):
             raise ValueError("its tensors do not lie end to end")
         at = end
     if at != size:
         raise ValueError(f"it holds {size} bytes of numbers, its header describes {at}")
+
+
+def check_shape(shape: object) -> None:
+    """Raise `ValueError` for a shape that no array of ours has."""
+    if not isinstance(shape, list) or len(shape) > MOST_DIMENSIONS:
+        raise ValueError(f"a shape is not a list of at most {MOST_DIMENSIONS} numbers")
+    if not all(type(number) is int and 0 <= number <= LARGEST_DIMENSION for number in shape):
+        raise ValueError("a shape has what is not a number of entries")
 
 
 def _bytes(name: str) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage import mappedarrays
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 
 ARRAYS = {
@@ -46,6 +49,19 @@ def test_any_byte_that_is_not_as_it_was_written_is_reported_when_the_file_is_ope
         if any(not np.array_equal(found.get(name, np.zeros(1)), array) for name, array in ARRAYS.items()):
             unnoticed.append(place)
     assert not unnoticed
+
+
+@pytest.mark.parametrize("shape", [[999_999_999] * 90_000, [0, 1 << 70], [-1, 4], "12"])
+def test_a_shape_that_no_array_has_is_refused(tmp_path: Path, shape: object) -> None:
+    header = {"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}}
+    header["__metadata__"] = {
+        "crc32": f"{zlib.crc32(bytes(4)):08x}",
+        "head": mappedarrays._head_checksum(header),
+    }
+    head = json.dumps(header).encode()
+    (tmp_path / "a").write_bytes(len(head).to_bytes(8, "little") + head + bytes(4))
+    with pytest.raises(MathAMRError, match=r"a shape (is not a list|has what is not)"):
+        map_arrays(tmp_path / "a")
 
 
 def test_a_file_is_one_map_however_many_arrays_it_has(tmp_path: Path) -> None:

@@ -47,7 +47,12 @@ def sync_folder(folder: Path) -> None:
 
 def check_room(folder: Path, needed: int) -> None:
     """Raise an error if the disk has too little room: writing to mapped memory on a full disk kills the process."""
-    free = shutil.disk_usage(folder).free
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise MathAMRError(
+            f"cannot write in {folder} ({error.strerror or error}); is the folder still where it was?"
+        ) from error
     if free < needed:
         raise MathAMRError(
             f"the disk of {folder} is nearly full: {free >> 20:,} MB are free, {needed >> 20:,} MB are needed; "

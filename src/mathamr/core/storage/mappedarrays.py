@@ -23,6 +23,7 @@ from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_parts
 from mathamr.core.storage.seen import SeenFiles
+from mathamr.core.tensorfile import check_shape
 
 _TYPES = {
     "F64": "<f8",
@@ -149,9 +150,10 @@ def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_resul
 
 
 def _viewed(content: mmap.mmap, dtype: np.dtype[Any], shape: list[int], offset: int) -> AnyArray:
+    check_shape(shape)
     if 0 in shape:
         return np.zeros(shape, dtype)
     count = math.prod(shape)
-    if min(shape, default=1) < 0 or offset < 0:
+    if offset < 0:
         raise ValueError("its header names places outside of it")
     return np.frombuffer(content, dtype, count, offset).reshape(shape)
