@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -257,6 +258,23 @@ def test_a_post_that_takes_too_much_is_told_and_not_stored(
     assert writing.get(at("poison")).status_code == 404
     monkeypatch.undo()
     assert writing.put(at("poison"), json={"body": "." * 400_000}).status_code == 201
+
+
+def test_reading_a_post_that_takes_too_long_is_ended_while_others_are_answered(
+    own_index: Index, serving: Serving
+) -> None:
+    client = serving(Limits(seconds=2), Keys(WRITE_KEY), over=own_index)
+    assert client.put(at("a"), json={"body": "Words."}, headers=KEY).status_code == 201  # starts the process
+    with ThreadPoolExecutor(1) as other:
+        put = other.submit(client.put, at("poison"), json={"body": "$x$ " * 250_000}, headers=KEY)
+        answered = 0
+        while not put.done():
+            assert client.get("/v1/health").status_code == 200
+            answered += 1
+    assert answered > 3
+    assert (put.result().status_code, error(put.result())["code"]) == (422, "too_complex")
+    assert client.get(at("poison")).status_code == 404
+    assert client.put(at("a"), json={"body": "Other words."}, headers=KEY).status_code == 200
 
 
 def test_searches_are_answered_while_the_disk_is_full_and_writes_are_sent_away(writing: TestClient) -> None:

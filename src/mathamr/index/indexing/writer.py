@@ -17,7 +17,7 @@ from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.indexing.analysis import analyse, check_usable
+from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.stages import IndexStages
@@ -87,12 +87,12 @@ class IndexWriter(IndexStorage):
             raise
         return writer
 
-    def put(self, posts: Sequence[Post]) -> None:
+    def put(self, posts: Sequence[Post], analysed: Sequence[AnalysedPost] | None = None) -> None:
         """Add posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Readers see the state before until
-        everything is computed.
+        everything is computed. `analysed` is the analysis of each post, if another process made it.
         """
         for post in posts:
             check_id(post.id)
@@ -102,11 +102,12 @@ class IndexWriter(IndexStorage):
             check_room(self.folder, _RESERVE + _ROOM * sum(map(len, lines)))
             if self.has_graphs:
                 self.work.prepare(lines, [post.id for post in posts])
-            analysed = list({post.id: analyse(post) for post in posts}.values())
+            made = map(analyse, posts) if analysed is None else analysed
+            newest = {post.id: found for post, found in zip(posts, made, strict=True)}
             self._keep_snapshot()
             with self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
-                    self.catalogue.put_rows([post.row for post in analysed], OWN_INPUT)
+                    self.catalogue.put_rows([found.row for found in newest.values()], OWN_INPUT)
                 self.update_parts()
             self._keep_snapshot()
 

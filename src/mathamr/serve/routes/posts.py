@@ -16,10 +16,11 @@ from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import flatten
+from mathamr.index.indexing.analysis import AnalysedPost, Unusable
+from mathamr.index.indexing.guarded import MOST_REPAIRS, GuardedReading, ReadPost
 from mathamr.posts.decoding import clean_text
 from mathamr.posts.formats.jsonlines import markup_of
 from mathamr.posts.identifiers import check_id
-from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.posts.rendering.drawing import draw_formula
 from mathamr.posts.rendering.posthtml import body_html, title_html
@@ -58,7 +59,7 @@ async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
 async def put(service: Writer, response: Response, id: Annotated[Id, Path()], fields: PostRequest) -> Any:
     """Add a post or replace it; when this answers, it is on disk and every later search finds it."""
     started = time.perf_counter()
-    post = await service.compute(lambda: _post(id, fields))
+    post = _post(id, fields)
     (written,) = await service.write(lambda: _put(service, [post]))
     response.status_code = 201 if written["created"] else 200
     return written | {"seconds": round(time.perf_counter() - started, 4)}
@@ -72,7 +73,7 @@ async def put_many(service: Writer, batch: PostsRequest) -> Any:
         raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
     if len({each.id for each in batch.posts}) < len(batch.posts):
         raise ApiError("invalid", "two of the posts have the same id", "posts")
-    posts = await service.compute(lambda: [_post(each.id, each) for each in batch.posts])
+    posts = [_post(each.id, each) for each in batch.posts]
     written = await service.write(lambda: _put(service, posts))
     return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
 
@@ -179,7 +180,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
 
 
 def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
-    """Return the post as a reader of files would make it, and what had to be repaired."""
+    """Return the post as a reader of files would make it, but for its formulas, and what had to be repaired."""
     if id in _UNREACHABLE:
         raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
     if not (fields.body.strip() or fields.title.strip()):
@@ -208,8 +209,7 @@ def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
         source=clean_text(fields.source, report),
         macros=tuple(clean_text(macro, report) for macro in fields.macros),
     )
-    post = replace(post, formulas=formulas_of(id, title, body, markup, report.note))
-    return post, report.lines()[:20]
+    return post, report.lines()
 
 
 def _check_id(identifier: str, field: str) -> None:
@@ -222,18 +222,30 @@ def _check_id(identifier: str, field: str) -> None:
 def _put(service: Service, posts: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
     catalogue = service.archive.catalogue
     known = of_index(lambda: {post.id for post, _ in posts if post.id in catalogue})
-    of_index(lambda: _write(service, [post for post, _ in posts]))
+    read = of_index(lambda: _write(service, [post for post, _ in posts]))
     return [
-        {"id": post.id, "created": post.id not in known, "formulas": len(post.formulas), "notes": notes}
-        for post, notes in posts
+        {
+            "id": found.post.id,
+            "created": found.post.id not in known,
+            "formulas": len(found.post.formulas),
+            "notes": (cleaned + found.repairs)[:MOST_REPAIRS],
+        }
+        for found, (_, cleaned) in zip(read, posts, strict=True)
     ]
 
 
-def _write(service: Service, posts: list[Post]) -> None:
+def _write(service: Service, posts: list[Post]) -> list[ReadPost]:
     try:
-        service.archive_writer().put(posts)
+        read = GuardedReading.within(service.limits.seconds).read(posts)
+        analysed: list[AnalysedPost] = []
+        for found in read:
+            if isinstance(found.analysed, Unusable):
+                raise ApiError("invalid", found.analysed.message, "body")
+            analysed.append(found.analysed)
+        service.archive_writer().put([found.post for found in read], analysed)
     except TooMuchWorkError as error:
         raise ApiError("too_complex", str(error), "body") from error
+    return read
 
 
 def _made(service: Service, id: str) -> MathGraph:
