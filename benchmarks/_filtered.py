@@ -23,6 +23,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.postrow import row_of
+from mathamr.index.catalogue.storedpassages import stored_passage
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.indexing.analysis import analyse
@@ -31,6 +32,7 @@ from mathamr.index.lexical.bags import PostBags
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.payloads import payload_of
 from mathamr.index.storage import LEXICAL, VECTORS
+from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -42,6 +44,8 @@ ENTRIES = tuple(map(int, os.environ.get("MATHAMR_BENCH_ENTRIES", "8000").split()
 SHARES = (1, 10, 100, 1600)
 SOURCES, ROUNDS, DEPTH, BATCH = 100, 3, 100, 20_000
 MOST_PARTS, MOST_FORMULAS, FILES = 4, 2, 8_000
+MOST_PREVIEWED = 20_000
+"""Of more entries no previews are stored, which would take longer than all else; names, for which they are read, then take longer."""
 QUERIES: Mapping[str, tuple[Task, Ranking | None, tuple[str, ...]]] = {
     "words alone": (
         "answers", Lexical(), ("convergence of a series of functions", "prime numbers in an interval", "why is the integral finite")
@@ -140,7 +144,8 @@ def _generate(folder: Path, size: int) -> None:
                     )
                 )
                 keys = [visual if draw.random() < 0.5 else f"{visual}-{number}" for _, visual, _ in own]
-                rows.append(row_of(made, keys))
+                preview = stored_passage(made, passage(made)) if size <= MOST_PREVIEWED else None
+                rows.append(row_of(made, keys, preview))
                 text = PostBags(analysed[one.id].bags.text, analysed[other.id].bags.formulas[:MOST_FORMULAS])
                 bags.append((made.id, text.joined()))
                 classes += [
