@@ -57,9 +57,11 @@ def compare_files(
         root = Path(record.path)
         if root == STDIN or not root.exists():
             continue
-        known = catalogue.read_files(record.path)
+        known, unread = catalogue.read_files(record.path), catalogue.unread_files(record.path)
         for path, (stamp, digest) in known.items():
             now = stamp_of(path)
+            if now and unread.get(path) == now:  # it is as it was when it could not be read
+                continue
             if not now:
                 deleted += 1
             elif now != stamp:

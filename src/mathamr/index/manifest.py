@@ -28,7 +28,7 @@ def _checksum(row: Mapping[str, Any]) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _now() -> datetime:
+def build_time() -> datetime:
     """Return the current time, or `SOURCE_DATE_EPOCH` if that is set for reproducible builds."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     return datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
@@ -191,7 +191,7 @@ class Manifest:
 
     def write(self, folder: Path) -> Manifest:
         """Write it into the folder atomically, and return it as written."""
-        now = _now().isoformat(timespec="seconds")
+        now = build_time().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))
         return written

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.freshness import compare_files
 from mathamr.index.indexing import intake
 from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.buildpool import BuildPool
@@ -253,3 +254,17 @@ def test_what_a_first_pass_wrote_is_counted(
     write_files(folder, {"b.jsonl": "\n".join(row.to_json() for row in rows)})
     counts = taken(catalogue, folder)
     assert (counts.new, counts.changed, counts.unchanged, counts.deleted) == (1, 1, 1, 0)
+
+
+def test_a_file_that_cannot_be_read_is_not_said_to_have_changed_until_it_does(
+    catalogue: Catalogue, tmp_path: Path
+) -> None:
+    folder = write_files(tmp_path / "notes", {"a.md": "Here is $x$.", "b.md": "There is $y$."})
+    record = input_record(folder)
+    taken(catalogue, folder)
+    (folder / "a.md").write_bytes(b"")
+    assert compare_files(catalogue, [record]).changed == 1
+    taken(catalogue, folder)
+    assert not compare_files(catalogue, [record])
+    write_files(folder, {"a.md": "Here is $z$."})
+    assert compare_files(catalogue, [record]).changed == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 
@@ -10,6 +10,8 @@ from mathamr.core.sqlite import Database
 
 KEPT_SCHEMA = """
 CREATE TABLE IF NOT EXISTS kept (post INTEGER PRIMARY KEY, since TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS unread (
+    input TEXT NOT NULL, path TEXT NOT NULL, stamp TEXT NOT NULL, PRIMARY KEY (input, path)) WITHOUT ROWID;
 """
 
 
@@ -44,10 +46,23 @@ class KeptPosts(Database):
         )
         return before != {*numbers}
 
+    def keep_unread(self, source: str, stamps: Mapping[str, str]) -> None:
+        """Record which files of an input could not be read whole, each with its stamp then."""
+        self._db.execute("DELETE FROM unread WHERE input = ?", (source,))
+        self._db.executemany(
+            "INSERT INTO unread VALUES (?, ?, ?)", ((source, path, stamp) for path, stamp in stamps.items())
+        )
+
+    def unread_files(self, source: str) -> dict[str, str]:
+        """Return the files of an input whose posts are kept because they could not be read whole, with their stamps then."""
+        if not self._has_kept:
+            return {}
+        return dict(self._rows("SELECT path, stamp FROM unread WHERE input = ?", (source,)))
+
     @property
     def _has_kept(self) -> bool:
         """False for a catalogue of an older version that was opened for reading."""
-        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'kept'"))
+        return bool(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'unread'"))
 
 
 def _valid_day(since: object) -> str:

@@ -35,6 +35,7 @@ from mathamr.index.manifest import (
     Manifest,
     ModelRecord,
     ParserRecord,
+    build_time,
 )
 from mathamr.index.sources import SOURCES
 from mathamr.index.storage import (
@@ -146,7 +147,7 @@ def build_index(
     exist. `pool` replaces the worker pool that the options select.
     """
     options = options or BuildOptions()
-    started, read_at = time.perf_counter(), time.time_ns()
+    started, read_at = time.perf_counter(), int(build_time().timestamp() * 1e9)
     out = out.expanduser()
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     if again and not inputs:

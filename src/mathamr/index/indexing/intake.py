@@ -463,6 +463,8 @@ class _Intake:
         self._counts.held_files += sorted(self._unread.held)
         with self._catalogue.transaction():
             self._catalogue.keep_posts(self._source, self._held, self._day())
+            stamps = {path: stamp_of(path) for path in self._unread.held if is_text(path)}
+            self._catalogue.keep_unread(self._source, stamps)
 
     def _stays(self, number: int, owners: Mapping[int, str]) -> bool:
         """Return True if a post that was not seen came from a file that was not read whole, and note that it stays."""
@@ -545,14 +547,18 @@ def _files_under(root: Path) -> list[str]:
     return found
 
 
+def is_text(path: str) -> bool:
+    """Return True if the name of a file is UTF-8, which every database takes."""
+    return path.encode("utf-8", "ignore").decode() == path
+
+
 def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
     """Return the stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment.
 
     A file whose name is not UTF-8, which no database takes, has none either: it is read each time.
     """
     digest = hash_of(path)
-    has_text = path.encode("utf-8", "ignore").decode() == path
-    if not has_text or not before or stamp_of(path) != before:
+    if not is_text(path) or not before or stamp_of(path) != before:
         return None
     is_racy = time.time_ns() - int(before.split()[1]) < RACY
     return ("unsure" if is_racy else before), digest
