@@ -102,9 +102,13 @@ def test_a_whole_question_quotes_without_conditions() -> None:
     assert "whole question" in conditions.notes[0]
 
 
-def test_conditions_alone_are_no_query_and_too_many_are_text() -> None:
-    with pytest.raises(EmptyQueryError, match="only conditions"):
-        Query.of_text("tag:analysis -word")
+def test_what_only_excludes_is_no_query_and_too_many_conditions_are_text() -> None:
+    with pytest.raises(EmptyQueryError, match="only excluded words"):
+        Query.of_text("-word -tag:analysis")
+    with pytest.raises(EmptyQueryError, match="only conditions and no formula"):
+        Query.of_text("tag:analysis", "formulas")
+    assert Query.of_text("tag:analysis -word").is_listing
+    assert not Query.of_text("tag:analysis word").is_listing
     many = " ".join(f"-word{chr(97 + number)}" for number in range(MOST + 5))
     assert len(read_conditions(f"sum {many}", 100)[1].excluded.phrases) == MOST
 

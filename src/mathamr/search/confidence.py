@@ -19,7 +19,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, ngrams, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
-from mathamr.search.hits import HOLDS, LISTED, MATCHES, NAMED, Match
+from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
 from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words, has_phrase
@@ -280,7 +280,8 @@ def is_exact(found: RankedResult) -> bool:
     """Return True for a post that has the whole query as its label, tag or entry, or in its name, or the formula of that name."""
     evidence = found.evidence
     is_called = evidence.get("name", 0.0) >= NAMED or not LISTED.keys().isdisjoint(evidence)
-    return bool(evidence.get("label") or is_called or evidence.get(HOLDS, 0.0) >= RENAMED)
+    has_formula = evidence.get(HOLDS, 0.0) >= RENAMED
+    return bool(evidence.get("label") or is_called or has_formula or evidence.get(LISTED_BY))
 
 
 def isotonic(values: Sequence[float]) -> list[float]:

@@ -48,6 +48,8 @@ FORMULAS = {
 SIMILAR_FORMULA = "a similar formula"
 PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
 """By the component of a ranking, what it found a post by."""
+LISTED_BY = "conditions"
+"""The name under which evidence says that a post fulfils the conditions that were all of the query."""
 HOLDS = "named"
 """The name under which evidence lists what the formulas of a post are to those of the name that was typed."""
 LISTED = {"tag": "has this tag", "indexed": "has this index entry"}
@@ -97,6 +99,8 @@ def reason_of(evidence: Mapping[str, float], *, of_formula: bool = False) -> str
         return "has this name"
     if listed := next((reason for key, reason in LISTED.items() if evidence.get(key)), ""):
         return listed
+    if evidence.get(LISTED_BY):
+        return "fulfils the conditions"
     if evidence.get(HOLDS):
         return "has a formula of this name"
     grade = evidence.get(GRADE, 0.0)

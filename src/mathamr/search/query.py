@@ -101,7 +101,11 @@ class Query:
         notes: list[str] = []
         text, conditions = read_conditions(text, MOST_WORDS) if markup == "text" else (text, Conditions())
         if not text.strip() and conditions != Conditions():
-            raise EmptyQueryError(f"the query has only conditions and nothing to search for; {_HINT}")
+            if task != "answers":
+                raise EmptyQueryError(f"the query has only conditions and no formula; {_FORMULA_HINT}")
+            if not conditions.required:
+                raise EmptyQueryError(f"the query has only excluded words and nothing to search for; {_HINT}")
+            return cls(Post(QUERY_ID, "question", "", markup="text"), None, conditions.notes, "", conditions)
         typed = text
         text = with_formulas_marked(_checked(text), task) if markup == "text" else _checked(text)
         formulas = formulas_of(QUERY_ID, "", text, markup, lambda message, _: notes.append(message))
@@ -140,6 +144,11 @@ class Query:
     def text(self) -> str:
         """The query as one text, its title first."""
         return f"{self.post.title}\n{self.post.body}" if self.post.title else self.post.body
+
+    @property
+    def is_listing(self) -> bool:
+        """True if the query is nothing but conditions, so that what fulfils them is listed."""
+        return bool(self.conditions.required) and not self.text.strip()
 
     @property
     def formulas(self) -> tuple[Formula, ...]:

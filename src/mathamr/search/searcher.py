@@ -40,8 +40,9 @@ from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak, titled
-from mathamr.search.hits import MATCHES, Found, Hits, Match
+from mathamr.search.hits import LISTED_BY, MATCHES, Found, Hits, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
+from mathamr.search.listing import list_passing
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.nameholders import name_notes
 from mathamr.search.namequery import is_declaration
@@ -268,9 +269,10 @@ class Index(Closing):
         with timer("snippet"):
             corrected = list(ranker.corrected.values()) if by_words else ()
             wanted = Wanted(context.query, corrected, context.budget.compared_ngrams)
-            if wanted.is_empty:
+            is_listing = context.query.is_listing
+            if wanted.is_empty and not is_listing:
                 notes.append("the query has only common words; add more specific ones")
-            near = any(True for _ in fields_of(ranking))
+            near = not is_listing and any(True for _ in fields_of(ranking))
             confidence = Confidence(
                 context.query,
                 self.archive.lexical.posts,
@@ -432,11 +434,13 @@ class Index(Closing):
         """Note that explain unexpected hits."""
         if not found and not len(self):
             return ["the index is empty"]
-        if not found and query.conditions.looks_at_posts:
+        if not found and (query.conditions.looks_at_posts or query.is_listing):
             return ["no entry fulfils the conditions of the query (phrases, excluded words, fields)"]
         if not found and where:
             return ["nothing that passes the filter matches the query"]
-        if uses_words(ranking) and not any({"lexical", "label"} & each.evidence.keys() for each in found):
+        if uses_words(ranking) and not any(
+            {"lexical", "label", LISTED_BY} & each.evidence.keys() for each in found
+        ):
             similar = "; the hits are only similar in meaning" if found else ""
             return [f"no word or formula of the query occurs in what is searched{similar}"]
         return []
@@ -446,6 +450,11 @@ class Index(Closing):
     ) -> tuple[list[RankedResult], Ranker]:
         """Return the results of a ranking, and the ranker that found them."""
         name, ranking = chosen
+        if context.query.is_listing:
+            with context.timer("search"):
+                check = self._check(context.query)
+                listed = list_passing(self.archive, check, options.where, options.depth)
+                return listed, self._ranker(context, task)
         with context.timer("load"):
             ranker = self._ranker(context, task)
             fields = [self.archive.engine[each].field for each in fields_of(ranking)]
