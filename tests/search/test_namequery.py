@@ -244,7 +244,7 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
 def test_a_name_that_no_post_mentions_is_told_and_its_hits_are_only_similar(index: Index) -> None:
     hits = index.search("Cantelli inequality")
     assert hits.absent == ("Cantelli",)
-    assert hits.found == "similar"
+    assert hits.found == "nothing"
     assert hits.similar_from == 0
     known = index.search("Jensen's inequality?")
     assert known.absent == ()

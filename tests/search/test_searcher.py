@@ -278,7 +278,7 @@ def test_time_is_reported_by_stage(index: Index) -> None:
 def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:
     assert any("only common words" in note for note in index.search("what is it?").notes)
     nothing = index.search("zzqqx")
-    assert (nothing.absent, nothing.found) == (("zzqqx",), "similar")
+    assert (nothing.absent, nothing.found) == (("zzqqx",), "nothing")
     assert index.search("zzqqx", strategy="lexical").found == "nothing"
     nothing = index.search(TEXT, where=Filter(tags=("no such tag",)))
     assert not nothing.hits
