@@ -207,11 +207,13 @@ def test_of_a_damaged_input_nothing_is_deleted(model_folder: Path, tmp_path: Pat
     assert summary.manifest.counts["posts"] == 40
 
 
-def test_a_post_no_engine_can_hold_is_skipped_and_reported(model_folder: Path, tmp_path: Path) -> None:
-    summary = build(tmp_path / "index", [note("a", "fine"), note("n" * 4090, "long id")], model_folder)
+def test_an_id_and_a_score_that_no_engine_can_hold_are_replaced_and_reported(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    posts = [note("a", "fine"), note("n" * 4090, "a long id"), replace(note("b", "high"), score=2**60)]
+    summary = build(tmp_path / "index", posts, model_folder)
     (report,) = summary.intake.reports.values()
-    assert summary.intake.new == 1
-    assert report.skipped["not usable"] == 1
+    assert (summary.intake.new, report.repaired.total(), report.skipped.total()) == (3, 2, 0)
 
 
 def test_hostile_posts_are_indexed(model_folder: Path, tmp_path: Path) -> None:
