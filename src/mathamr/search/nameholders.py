@@ -106,7 +106,8 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
     ]
     scores = sorted((hit.score for hit in found.hits), reverse=True)
     lowest = scores[-1] if scores else 0.0
-    hits = [Scored(each, score) for each, score in zip_longest(ids, scores, fillvalue=lowest)]
+    scores += [lowest] * (len(ids) - len(scores))
+    hits = [Scored(each, score) for each, score in zip(ids, scores, strict=True)]
     return FoundHits(hits, {**found.evidence, HOLDS: grades}, found.unpromoted or found.hits)
 
 
