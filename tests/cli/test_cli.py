@@ -63,3 +63,11 @@ def test_data_are_unicode_and_a_terminal_without_a_sign_gets_its_number(encoding
     os.close(terminal)
     assert b"\\u2264" in os.read(screen, 1 << 16)
     os.close(screen)
+
+
+def test_a_query_that_begins_with_a_minus_sign_says_what_to_type() -> None:
+    wrong = mathamr("search", "notes.index", "-x + 1")
+    assert wrong.returncode == 2
+    assert "behind --, as in -- '-x + 1'" in wrong.stderr
+    assert "behind --" not in mathamr("search", "notes.index", "--no-such-option").stderr
+    assert "behind --" not in mathamr("posts", "-q").stderr

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import atexit
 import gc
+import shlex
 import sys
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.core.memory import collect_rarely
@@ -69,8 +70,27 @@ class LazyVerbs(TyperGroup):
         called = cmd_name == getattr(self, "_called", "")
         run = _command(cmd_name) if called else _listed
         verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-        verb.command(name=cmd_name, help=None if called else VERBS[cmd_name])(run)
+        verb.command(name=cmd_name, cls=Verb, help=None if called else VERBS[cmd_name])(run)
         return typer.main.get_command(verb)
+
+
+class Verb(TyperCommand):
+    """A command that says how to type a query that begins with a minus sign, which looks like an option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments."""
+        typed = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # Typer does not export the error of an unknown option, which alone has this attribute.
+            wrong = str(getattr(error, "option_name", ""))
+            asked = next((each for each in typed if wrong and each.startswith(wrong)), "")
+            if asked.startswith("--") or not asked or all(each.name != "query" for each in self.params):
+                raise
+            ctx.fail(
+                f"No such option: {wrong}. Type a query that begins with - behind --, as in -- {shlex.quote(asked)}"
+            )
 
 
 def _listed() -> None:
