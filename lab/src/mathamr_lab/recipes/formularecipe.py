@@ -55,7 +55,7 @@ class FormulaRecipe(Generic[Configured]):
     def is_taught(self, settings: TrainingSettings) -> bool:
         """Return True if the orders of a teacher are learned."""
         training: FormulaTraining = self._configured(settings)[-1]
-        return training.teacher > 0
+        return training.is_taught
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]

@@ -34,13 +34,16 @@ class TreeTrainer(PlainTrainer[Step]):
         return (
             ValidationFigure("loss", "validation loss", loss=True),
             ValidationFigure("order", "loss of held-out orders", loss=True),
+            ValidationFigure("near", "loss of held-out near formulas", loss=True),
             ValidationFigure("mrr", f"MRR of {self.found}"),
         )
 
-    def validation(self, loss: float, order: float, mrr: float, searched: int) -> Validation:
+    def validation(self, losses: Mapping[str, float], mrr: float, searched: int) -> Validation:
         """Return these figures, weighed as the training weighs the losses."""
-        worth = -self.configuration.contrast * loss - self.configuration.teacher * order
-        return Validation(figures={"loss": loss, "order": order, "mrr": mrr}, searched=searched, worth=worth)
+        own = self.configuration
+        weights = {"loss": own.contrast, "order": own.teacher, "near": own.near}
+        worth = -sum(weight * losses[name] for name, weight in weights.items())
+        return Validation(figures={**losses, "mrr": mrr}, searched=searched, worth=worth)
 
     def precision(self) -> AbstractContextManager[object]:
         """Return no context: the networks choose their precision themselves."""

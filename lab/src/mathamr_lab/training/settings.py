@@ -56,7 +56,9 @@ class FormulaTraining(TrainingConfiguration):
 
     Labels that occur less than `rare` times count as their type. At most `formulas` are drawn, `validation` of them held
     out. `variables` and `numbers` are the shares of formulas whose second view is renamed. `contrast` weighs the paper's
-    loss, `teacher` one that learns the order of a teacher.
+    loss, `teacher` one that learns the order of a teacher, `near` one that finds, by what a search compares, a formula near
+    to a masked one: one of the `nearest` that the teacher names. `shared` is how much of their first random vectors all
+    variables have in common, and all numbers.
     """
 
     ranges: ClassVar[Ranges] = {
@@ -67,6 +69,11 @@ class FormulaTraining(TrainingConfiguration):
         "contrast": (0, 1000),
         "teacher": (0, 1000),
         "teacher_temperature": (1e-3, 100),
+        "near": (0, 1000),
+        "near_temperature": (1e-3, 100),
+        "near_mask": (0, 1),
+        "nearest": (1, 1000),
+        "shared": (0, 1),
         "validation": (0, 1e7),
     }
 
@@ -78,7 +85,17 @@ class FormulaTraining(TrainingConfiguration):
     contrast: float = 1.0
     teacher: float = 0.0
     teacher_temperature: float = 0.05
+    near: float = 0.0
+    near_temperature: float = 0.05
+    near_mask: float = 0.1
+    nearest: int = 8
+    shared: float = 0.0
     validation: int = 1000
+
+    @property
+    def is_taught(self) -> bool:
+        """True if it learns from the orders of a teacher."""
+        return self.teacher > 0 or self.near > 0
 
 
 def named_configuration(name: str, known: Mapping[str, Named], changes: Iterable[str]) -> Named:

@@ -60,16 +60,27 @@ def mutual_scores(
 
     MaxSim itself (equation 4) measures only what of the query is in the other formula, not what else it contains.
     """
-    there = segment_means(best_in_each(queries, theirs, starts).T.contiguous(), query_starts)
-    back = segment_means(best_in_each(theirs, queries, query_starts).T.contiguous(), starts)
+    there = maxsim_scores(queries, query_starts, theirs, starts)
+    back = maxsim_scores(theirs, starts, queries, query_starts)
     ours, others = pairs
     one, two = there[ours, others].clamp(min=LEAST), back[others, ours].clamp(min=LEAST)
     return 2 * one * two / (one + two)
 
 
+def maxsim_scores(ours: Tensor, our_starts: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
+    """Return MaxSim (equation 4, as a mean) of every formula of ours with every one of theirs."""
+    return segment_means(best_in_each(ours, theirs, starts).T.contiguous(), our_starts)
+
+
 def segment_means(values: Tensor, starts: Tensor) -> Tensor:
     """Return the means of runs of rows."""
     return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0, unsafe=True)
+
+
+def near_loss(scores: Tensor, places: Tensor, is_near: Tensor, temperature: float) -> Tensor:
+    """Return the mean loss of finding, for each row, the near formula in column `places` among all that are not near."""
+    ignored = is_near.scatter(1, places[:, None], False)
+    return functional.cross_entropy((scores / temperature).masked_fill(ignored, -torch.inf), places)
 
 
 def order_loss(scores: Tensor, wanted: Tensor, temperature: float) -> Tensor:

@@ -17,6 +17,7 @@ from mathamr_lab.systems.formulagraph.teacher import (
     FormulaChoice,
     Teacher,
     TreeMaterials,
+    choose,
     split_formulas,
 )
 
@@ -37,11 +38,11 @@ class FormulaMaterials(TreeMaterials):
         sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
         usable = np.flatnonzero(sizes <= configuration.largest)
         train, held = split_formulas(usable, configuration, teacher)
-        if not configuration.teacher:
+        if not configuration.is_taught:
             # Only what is used stays in memory; a teacher names all formulas by number.
             kept = np.sort(np.concatenate([train, held]))
             own, train, held = own.chosen(kept), np.searchsorted(kept, train), np.searchsorted(kept, held)
-        taught = teacher.checked(len(own)) if teacher is not None and configuration.teacher else None
+        taught = teacher.checked(len(own)) if teacher is not None and configuration.is_taught else None
         return cls(
             shard=own,
             labels=own.labels,
@@ -86,32 +87,10 @@ class FormulaMaterials(TreeMaterials):
         size = configuration.batch_size
         cuts = [np.sort(order[start : start + size]) for start in range(0, len(order), size)]
         cuts = [cut for cut in cuts if len(cut) >= FEW]
-        return [
-            FormulaChoice(number, cut, anchors)
-            for number, (cut, anchors) in enumerate(
-                zip(cuts, self._anchors(len(cuts), generator), strict=True)
-            )
-        ]
+        return choose(cuts, self.teacher, configuration, generator)
 
     def held_batches(self) -> list[FormulaChoice]:
         """Return the batches of a validation."""
         size = self.configuration.batch_size
         cuts = [self.held[start : start + size] for start in range(0, len(self.held), size)]
-        none = np.zeros(0, np.int64)
-        return [FormulaChoice(number, cut, none) for number, cut in enumerate(cuts) if len(cut) >= FEW]
-
-    def held_orders(self) -> FormulaChoice:
-        """Return the orders of a validation."""
-        none = np.zeros(0, np.int64)
-        if self.teacher is None:
-            return FormulaChoice(0, none, none)
-        return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
-
-    def _anchors(self, steps: int, generator: np.random.Generator) -> list[AnyArray]:
-        if self.teacher is None:
-            return [np.zeros(0, np.int64)] * steps
-        many = max(1, self.configuration.batch_size // self.teacher.candidates.shape[1])
-        usable = len(self.teacher) - self.teacher.held
-        repeats = -(-steps * many // usable)
-        order = np.concatenate([generator.permutation(usable) for _ in range(repeats)])
-        return [np.sort(order[step * many : (step + 1) * many]) for step in range(steps)]
+        return [FormulaChoice(number, cut) for number, cut in enumerate(cuts) if len(cut) >= FEW]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray
+from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels
 from mathamr_lab.training.settings import FormulaTraining
@@ -28,12 +28,16 @@ MOST_HELD = 100
 """The maximum number of orders for validation."""
 
 
+NONE = np.zeros(0, np.int64)
+
+
 class FormulaChoice(NamedTuple):
-    """A batch by number: its formulas, and the anchors whose order is learned with them."""
+    """A batch by number: its formulas, and the orders by number that are learned with them: whole ones, and the nearest of some."""
 
     number: int
     formulas: AnyArray
-    anchors: AnyArray
+    orders: AnyArray = NONE
+    near: AnyArray = NONE
 
 
 class TaughtFormulas(NamedTuple):
@@ -51,11 +55,24 @@ def split_formulas(
     """Draw the formulas of a training among the usable ones; return (to train on, to validate on), in the order drawn."""
     if len(usable) < FEW:
         raise MathAMRError(f"{len(usable)} formulas are too few to train on")
-    if configuration.teacher and teacher is None:
-        raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+    if configuration.is_taught and teacher is None:
+        raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0 and near=0")
     order = np.random.default_rng([configuration.seed, 0]).permutation(usable)[: configuration.formulas]
     held = min(configuration.validation, len(order) // 5)
     return order[held:], order[:held]
+
+
+class NearFormulas(NamedTuple):
+    """Formulas (`ours`), each with one that is near to it.
+
+    `theirs` are the near ones, each once, both in ascending order; `places` is where each of ours finds its own among them.
+    `is_near` says for ours (rows) which of theirs are near too, and so are no negatives.
+    """
+
+    ours: AnyArray
+    theirs: AnyArray
+    places: AnyArray
+    is_near: BoolArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +97,34 @@ class Teacher:
         formulas = np.unique(np.concatenate([asked, candidates.ravel()]))
         places = np.searchsorted(formulas, asked), np.searchsorted(formulas, candidates)
         return TaughtFormulas(formulas, *places, self.scores[anchors].astype(np.float32))
+
+    def draw_near(self, orders: AnyArray, nearest: int, generator: np.random.Generator) -> NearFormulas:
+        """Draw for the anchor of each of these orders one of the `nearest` candidates with the highest scores."""
+        orders = orders[np.argsort(self.anchors[orders])]
+        best = np.argsort(-self.scores[orders], axis=1, kind="stable")[:, :nearest]
+        close = np.take_along_axis(self.candidates[orders], best, axis=1)
+        drawn = close[np.arange(len(orders)), generator.integers(0, close.shape[1], len(orders))]
+        theirs, places = np.unique(drawn, return_inverse=True)
+        ours = self.anchors[orders]
+        close = np.column_stack([ours, close])
+        found = np.minimum(np.searchsorted(theirs, close), len(theirs) - 1)
+        rows, columns = np.nonzero(theirs[found] == close)
+        is_near = np.zeros((len(ours), len(theirs)), np.bool_)
+        is_near[rows, found[rows, columns]] = True
+        return NearFormulas(ours, theirs, places, is_near)
+
+    def draw_orders(self, batches: int, size: int, generator: np.random.Generator) -> list[AnyArray]:
+        """Draw for every batch `size` different orders that are not held out, all of them equally often."""
+        usable = len(self) - self.held
+        size = max(1, min(size, usable))
+        each = usable // size
+        passes = [generator.permutation(usable)[: each * size] for _ in range(-(-batches // each))]
+        return [np.sort(part) for part in np.concatenate(passes).reshape(-1, size)[:batches]]
+
+    @property
+    def held_orders(self) -> AnyArray:
+        """The orders that are held out, by number."""
+        return np.arange(len(self) - self.held, len(self))
 
     def checked(self, formulas: int) -> Teacher:
         """Return itself if all its numbers are formulas."""
@@ -108,6 +153,22 @@ class Teacher:
         return cls(anchors, candidates, scores)
 
 
+def choose(
+    cuts: Sequence[AnyArray],
+    teacher: Teacher | None,
+    configuration: FormulaTraining,
+    generator: np.random.Generator,
+) -> list[FormulaChoice]:
+    """Return the batches of these formulas, with orders drawn for each."""
+    if teacher is None:
+        return [FormulaChoice(number, cut) for number, cut in enumerate(cuts)]
+    size, none = configuration.batch_size, [NONE] * len(cuts)
+    width = teacher.candidates.shape[1]
+    orders = teacher.draw_orders(len(cuts), size // width, generator) if configuration.teacher else none
+    near = teacher.draw_orders(len(cuts), size, generator) if configuration.near else none
+    return [FormulaChoice(number, *each) for number, each in enumerate(zip(cuts, orders, near, strict=True))]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TreeMaterials(ABC):
     """Formulas to train on and to validate on, by number, their labels, and an optional teacher."""
@@ -129,3 +190,8 @@ class TreeMaterials(ABC):
         for array in [*self.arrays, *([self.teacher.scores] if self.teacher is not None else [])]:
             content.update(np.ascontiguousarray(array).tobytes())
         return content.hexdigest()[:16]
+
+    def held_orders(self) -> FormulaChoice:
+        """Return the orders of a validation."""
+        held = NONE if self.teacher is None else self.teacher.held_orders
+        return FormulaChoice(0, NONE, held, held)

@@ -11,22 +11,24 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import AnyArray
 from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
 from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.losses import (
-    best_in_each,
     joint_loss,
+    maxsim_scores,
     mutual_scores,
+    near_loss,
     node_losses,
     order_loss,
-    segment_means,
 )
 from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
 from mathamr_lab.systems.formulagraph.pairing import pairing
 from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr_lab.systems.formulagraph.start import share_start
 from mathamr_lab.systems.formulagraph.teacher import FormulaChoice
 from mathamr_lab.training.settings import autocast
 from mathamr_lab.training.trainer import Validation
@@ -45,11 +47,22 @@ class TaughtBatch:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class NearBatch:
+    """Masked formulas, the formulas near to them, the place of the near one of each, and which others are near too."""
+
+    ours: Mapping[str, FormulaBatch]
+    theirs: Mapping[str, FormulaBatch]
+    places: Tensor
+    is_near: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class NodeStep:
-    """The graphs of a step, and a teacher's scores of others."""
+    """The graphs of a step, a teacher's scores of others, and formulas with near ones."""
 
     graphs: Mapping[Which, FormulaBatch]
     taught: TaughtBatch | None
+    near: NearBatch | None
 
 
 class NodeTrainer(TreeTrainer[NodeStep]):
@@ -72,6 +85,8 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = FormulaGraphNetwork(model, materials.shard.labels)
+        for network in self.network.views.values():
+            share_start(network.embedding.weight, materials.shard.labels, configuration.shared)
         self.shape = {"model": model.to_json()}
         super().__init__(self.network, len(materials.train), configuration, device)
 
@@ -83,7 +98,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         """Return the graphs of a batch: complete ones, and sub-expressions drawn for this epoch, renamed at random."""
         generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
         graphs = self._graphs(batch, generator) if self.configuration.contrast else {}
-        return NodeStep(graphs, self._taught(batch))
+        return NodeStep(graphs, self._taught(batch), self._near(batch, generator))
 
     def _graphs(self, batch: FormulaChoice, generator: np.random.Generator) -> dict[Which, FormulaBatch]:
         """Return first graphs unchanged, and second ones, complete or in part, renamed."""
@@ -107,24 +122,42 @@ class NodeTrainer(TreeTrainer[NodeStep]):
 
     def _taught(self, batch: FormulaChoice) -> TaughtBatch | None:
         teacher = self.materials.teacher
-        if teacher is None or not len(batch.anchors):
+        if teacher is None or not len(batch.orders):
             return None
-        formulas, anchors, candidates, scores = teacher.taught(batch.anchors)
-        views = {}
-        for view in VIEWS:
-            trees = self.materials.trees(view)
-            views[view] = batch_of(trees, formulas, whole(trees, formulas))
+        formulas, anchors, candidates, scores = teacher.taught(batch.orders)
+        views = {view: self._whole(view, formulas) for view in VIEWS}
         pairs = np.repeat(anchors, candidates.shape[1]), candidates.ravel()
         return TaughtBatch(
             views, (torch.from_numpy(pairs[0]), torch.from_numpy(pairs[1])), torch.from_numpy(scores)
         )
 
+    def _near(self, batch: FormulaChoice, generator: np.random.Generator) -> NearBatch | None:
+        teacher, configuration = self.materials.teacher, self.configuration
+        if teacher is None or not len(batch.near):
+            return None
+        found = teacher.draw_near(batch.near, configuration.nearest, generator)
+        ours = {view: self._whole(view, found.ours, configuration.near_mask, generator) for view in VIEWS}
+        theirs = {view: self._whole(view, found.theirs) for view in VIEWS}
+        return NearBatch(ours, theirs, torch.from_numpy(found.places), torch.from_numpy(found.is_near))
+
+    def _whole(
+        self, view: str, formulas: AnyArray, mask: float = 0.0, generator: np.random.Generator | None = None
+    ) -> FormulaBatch:
+        """Return complete graphs; with `mask`, such a share of their labels is unknown."""
+        trees = self.materials.trees(view)
+        taken, labels = whole(trees, formulas), None
+        if generator is not None:
+            labels = np.where(generator.random(len(taken.nodes)) < mask, 0, trees.labels[taken.nodes])
+        return batch_of(trees, formulas, taken, labels)
+
     def loss(self, step: NodeStep) -> Tensor:
-        """Return the loss of the pairings, and of the orders that a teacher gives."""
+        """Return the loss of the pairings, of the orders that a teacher gives, and of finding near formulas."""
         weight = self.configuration.contrast
         losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
         if step.taught is not None:
             losses.append(self.configuration.teacher * self._order_loss(step.taught))
+        if step.near is not None:
+            losses.append(self.configuration.near * self._near_loss(step.near))
         return torch.stack(losses).sum()
 
     def _contrast(self, given: Mapping[Which, FormulaBatch]) -> Tensor:
@@ -168,6 +201,17 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
         return torch.stack(losses).mean()
 
+    def _near_loss(self, near: NearBatch) -> Tensor:
+        """Return the mean over both views of the loss of finding near formulas by MaxSim, which is what a search compares."""
+        places, is_near = near.places.to(self.device), near.is_near.to(self.device)
+        losses = []
+        for view in VIEWS:
+            ours, theirs = near.ours[view].to(self.device), near.theirs[view].to(self.device)
+            vectors, others = self._vectors(view, ours), self._vectors(view, theirs)
+            scores = maxsim_scores(vectors, ours.starts, others, theirs.starts)
+            losses.append(near_loss(scores, places, is_near, self.configuration.near_temperature))
+        return torch.stack(losses).mean()
+
     @torch.no_grad()
     def validate(self) -> Validation | None:
         """Return the loss of held-out formulas, and how well a sub-expression finds its own formula among them."""
@@ -181,9 +225,14 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             losses.append(float(self._contrast(self._graphs(batch, generator))))
             ranks += self._ranks(batch, generator)
         loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
-        taught = self._taught(self.materials.held_orders())
-        order = 0.0 if taught is None else float(self._order_loss(taught))
-        return self.validation(loss, order, mrr, self.configuration.batch_size)
+        held = self.materials.held_orders()
+        taught, near = self._taught(held), self._near(held, np.random.default_rng(self.configuration.seed))
+        figures = {
+            "loss": loss,
+            "order": 0.0 if taught is None else float(self._order_loss(taught)),
+            "near": 0.0 if near is None else float(self._near_loss(near)),
+        }
+        return self.validation(figures, mrr, self.configuration.batch_size)
 
     def _ranks(self, batch: FormulaChoice, generator: np.random.Generator) -> list[int]:
         found: list[int] = []
@@ -193,7 +242,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             asked = batch_of(trees, batch.formulas, parts[view]).to(self.device)
             there = batch_of(trees, batch.formulas, whole(trees, batch.formulas)).to(self.device)
             queries, vectors = self.network(view, asked), self.network(view, there)
-            scores = segment_means(best_in_each(queries, vectors, there.starts).T.contiguous(), asked.starts)
+            scores = maxsim_scores(queries, asked.starts, vectors, there.starts)
             own = scores.diagonal()[:, None]
             found += (scores > own).sum(1).add(1).tolist()
         return found

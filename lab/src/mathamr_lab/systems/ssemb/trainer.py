@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,12 +16,14 @@ from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
-from mathamr_lab.systems.formulagraph.losses import order_loss
+from mathamr_lab.systems.formulagraph.losses import near_loss, order_loss
 from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr_lab.systems.formulagraph.start import share_start
 from mathamr_lab.systems.formulagraph.teacher import (
     FormulaChoice,
     Teacher,
     TreeMaterials,
+    choose,
     split_formulas,
 )
 from mathamr_lab.systems.ssemb.augmentation import AugmentationConfiguration, view
@@ -47,7 +49,7 @@ class StructMaterials(TreeMaterials):
         graphs = OperatorGraphs.of_numbers(own.opt, shard.opt.labels)
         usable = np.flatnonzero(np.diff(graphs.node_starts) >= configuration.smallest)
         train, held = split_formulas(usable, configuration, teacher)
-        taught = teacher.checked(len(shard)) if teacher is not None and configuration.teacher else None
+        taught = teacher.checked(len(shard)) if teacher is not None and configuration.is_taught else None
         return cls(labels=own.labels, graphs=graphs, teacher=taught, train=np.sort(train), held=np.sort(held))
 
     @property
@@ -56,12 +58,28 @@ class StructMaterials(TreeMaterials):
         return [self.graphs.labels, self.graphs.sources, self.graphs.targets]
 
 
-class StructStep(NamedTuple):
-    """Two views of the same formulas; and the graphs that a teacher ordered, by their places, with their scores."""
+class StructViews(NamedTuple):
+    """Two views of the same formulas."""
 
     one: GraphNumbers
     other: GraphNumbers
+
+
+class NearStructures(NamedTuple):
+    """Masked graphs, those near to them, the place of the near one of each, and which others are near too."""
+
+    ours: GraphNumbers
+    theirs: GraphNumbers
+    places: Tensor
+    is_near: Tensor
+
+
+class StructStep(NamedTuple):
+    """Two views of the same formulas; the graphs that a teacher ordered, by their places, with their scores; and near ones."""
+
+    views: StructViews | None
     taught: tuple[GraphNumbers, Tensor, Tensor, Tensor] | None
+    near: NearStructures | None
 
 
 class StructTrainer(TreeTrainer[StructStep]):
@@ -84,57 +102,70 @@ class StructTrainer(TreeTrainer[StructStep]):
         self._renaming = Renaming(materials.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = StructEmb(model, len(materials.labels))
+        share_start(self.network.embedding.weight, materials.labels, configuration.shared)
         self.shape = {"model": model.to_json(), "augmentation": augmentation.to_json()}
         super().__init__(self.network, len(materials.train), configuration, device)
 
     def plan(self, epoch: int) -> list[FormulaChoice]:
         """Return the formulas of every batch, shuffled."""
-        configuration, teacher = self.configuration, self.materials.teacher
+        configuration = self.configuration
         generator = np.random.default_rng([configuration.seed, 1, epoch])
         order, size = generator.permutation(self.materials.train), configuration.batch_size
         cuts = [order[start : start + size] for start in range(0, len(order), size)]
         cuts = [cut for cut in cuts if len(cut) > 1]
-        anchors = [np.zeros(0, np.int64)] * len(cuts)
-        if teacher is not None:
-            usable = len(teacher) - teacher.held
-            many = max(1, min(size // teacher.candidates.shape[1], usable))
-            anchors = [generator.choice(usable, many, replace=False) for _ in cuts]
-        return [FormulaChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
+        return choose(cuts, self.materials.teacher, configuration, generator)
 
     def step(self, batch: FormulaChoice, epoch: int) -> StructStep:
-        """Return both views, drawn for this epoch."""
+        """Return what the losses compare, drawn for this epoch."""
         generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        return self._views(batch, generator)
+        views = self._views(batch, generator) if self.configuration.contrast else None
+        return StructStep(views, self._taught(batch), self._near(batch, generator))
 
-    def _views(self, batch: FormulaChoice, generator: np.random.Generator) -> StructStep:
+    def _views(self, batch: FormulaChoice, generator: np.random.Generator) -> StructViews:
         graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
         moves = self._renaming.drawn(len(graphs), generator)
         renamed = self._renaming.applied(graphs.labels.astype(np.int64), graphs.owners, moves)
         one = view(graphs, self.augmentation, labels, generator)
         other = view(graphs.changed(labels=renamed.astype(np.int32)), self.augmentation, labels, generator)
-        return StructStep(
-            GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device), self._taught(batch)
-        )
+        return StructViews(GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device))
 
     def _taught(self, batch: FormulaChoice) -> tuple[GraphNumbers, Tensor, Tensor, Tensor] | None:
         teacher = self.materials.teacher
-        if teacher is None or not len(batch.anchors):
+        if teacher is None or not len(batch.orders):
             return None
-        formulas, *places = teacher.taught(batch.anchors)
+        formulas, *places = teacher.taught(batch.orders)
         ours, others, scores = (torch.from_numpy(each).to(self.device) for each in places)
         return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
 
-    def loss(self, step: StructStep) -> Tensor:
-        """Return the loss of both views, and of the orders that a teacher gives."""
-        loss = self.configuration.contrast * self._agreement(step)
-        if step.taught is not None:
-            loss = loss + self.configuration.teacher * self._order_loss(step.taught)
-        return loss
+    def _near(self, batch: FormulaChoice, generator: np.random.Generator) -> NearStructures | None:
+        teacher, configuration = self.materials.teacher, self.configuration
+        if teacher is None or not len(batch.near):
+            return None
+        found, graphs = teacher.draw_near(batch.near, configuration.nearest, generator), self.materials.graphs
+        hidden = replace(self.augmentation, kind="attribute", mask=configuration.near_mask)
+        ours = view(graphs.chosen(found.ours), hidden, len(self.materials.labels), generator)
+        return NearStructures(
+            GraphNumbers.of(ours, self.device),
+            GraphNumbers.of(graphs.chosen(found.theirs), self.device),
+            torch.from_numpy(found.places).to(self.device),
+            torch.from_numpy(found.is_near).to(self.device),
+        )
 
-    def _agreement(self, step: StructStep) -> Tensor:
+    def loss(self, step: StructStep) -> Tensor:
+        """Return the loss of both views, of the orders that a teacher gives, and of finding near formulas."""
+        losses = []
+        if step.views is not None:
+            losses.append(self.configuration.contrast * self._agreement(step.views))
+        if step.taught is not None:
+            losses.append(self.configuration.teacher * self._order_loss(step.taught))
+        if step.near is not None:
+            losses.append(self.configuration.near * self._near_loss(step.near))
+        return torch.stack(losses).sum()
+
+    def _agreement(self, views: StructViews) -> Tensor:
         return agreement_loss(
-            self.network.projected(step.one),
-            self.network.projected(step.other),
+            self.network.projected(views.one),
+            self.network.projected(views.other),
             self.configuration.temperature,
         )
 
@@ -144,6 +175,11 @@ class StructTrainer(TreeTrainer[StructStep]):
         scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
         return order_loss(scores, wanted, self.configuration.teacher_temperature)
 
+    def _near_loss(self, near: NearStructures) -> Tensor:
+        """Return the loss of finding near formulas by the cosine of their vectors, which is what a search compares."""
+        scores = self.network(near.ours) @ self.network(near.theirs).T
+        return near_loss(scores, near.places, near.is_near, self.configuration.near_temperature)
+
     @torch.no_grad()
     def validate(self) -> Validation | None:
         """Return the loss of held-out formulas, and how well one view finds the other among them."""
@@ -152,14 +188,16 @@ class StructTrainer(TreeTrainer[StructStep]):
             return None
         self.network.eval()
         generator = np.random.default_rng([self.configuration.seed, 3])
-        teacher = self.materials.teacher
-        orders = np.zeros(0, np.int64) if teacher is None else np.arange(len(teacher))[-teacher.held :]
-        step = self._views(FormulaChoice(0, held, orders), generator)
-        loss = float(self._agreement(step))
-        order = 0.0 if step.taught is None else float(self._order_loss(step.taught))
-        scores = self.network(step.one) @ self.network(step.other).T
+        views, orders = self._views(FormulaChoice(0, held), generator), self.materials.held_orders()
+        taught, near = self._taught(orders), self._near(orders, generator)
+        figures = {
+            "loss": float(self._agreement(views)),
+            "order": 0.0 if taught is None else float(self._order_loss(taught)),
+            "near": 0.0 if near is None else float(self._near_loss(near)),
+        }
+        scores = self.network(views.one) @ self.network(views.other).T
         ranks = (scores > scores.diagonal()[:, None]).sum(1) + 1
-        return self.validation(loss, order, float((1 / ranks.float()).mean()), len(held))
+        return self.validation(figures, float((1 / ranks.float()).mean()), len(held))
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write the folder of the network; the recipe's next stage adds the text encoder."""
