@@ -40,6 +40,17 @@ def test_a_dry_run_of_formula_experiments_names_every_model_once_and_does_nothin
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_names_the_orders_that_taught_models_share_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["formula-graph-training", "ssemb-training"], seeds=2, out=tmp_path / "out", dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    # Three ways to train and the random weights of each.
+    assert len([line for line in lines if line.startswith("train")]) == 2 * 2 * 6
+    shared = [line for line in lines if "to learn from" in line]
+    assert len(shared) == len(set(shared)) * 2 == 4
+
+
 def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command(["ssemb-fusion"], out=tmp_path, so_far=True)
     printed = capsys.readouterr().out

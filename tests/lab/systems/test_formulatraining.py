@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mathamr.posts.post import Formula
 from mathamr.systems.models import load_system
 from mathamr.systems.system import VisualFormula
 from mathamr_lab.recipes.formulaorders import OrderSettings, SharedParts, make_orders
+from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.formulagraph.configuration import configured as node_configuration
@@ -34,6 +36,11 @@ CPU = torch.device("cpu")
 MORE = tuple(f"{a}_{{{n}}}+{n}={b}^{{{n}}}" for n in range(1, 9) for a, b in ("xy", "uv", "ab"))
 TAUGHT = Teacher(
     np.arange(12), np.array([[place, (place + 1) % 12] for place in range(12)]), np.tile([0.9, 0.3], (12, 1))
+)
+NEIGHBOURS = Teacher(
+    np.arange(20),
+    np.array([[(place + 1) % 20, (place + 7) % 20] for place in range(20)]),
+    np.tile([0.9, 0.3], (20, 1)),
 )
 
 
@@ -88,11 +95,109 @@ def test_a_teachers_order_is_learnt() -> None:
     assert last < first / 2
 
 
+NEAR = ("near=1", "contrast=0", "shared=0.75", "nearest=1", "learning_rate=0.01", "epochs=40")
+
+
+@pytest.mark.parametrize("make", [nodes, structures])
+def test_trainers_that_find_near_formulas_keep_the_contract(
+    make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_trainer(
+        lambda: make("near=1", "teacher=1", "shared=0.5", teacher=NEIGHBOURS), tmp_path, monkeypatch
+    )
+
+
+def test_nodes_find_near_formulas_by_maxsim_in_both_views_as_a_loop_does() -> None:
+    trainer = nodes(*NEAR, "near_mask=0", teacher=NEIGHBOURS)
+    batch = trainer.materials.batches(0)[0]
+    near = trainer._near(batch, np.random.default_rng(0))
+    assert near is not None
+    expected = []
+    for view in ("slt", "opt"):
+        ours, theirs = (
+            trainer.network(view, graphs).detach().split(graphs.starts.diff().tolist())
+            for graphs in (near.ours[view], near.theirs[view])
+        )
+        for row, query in enumerate(ours):
+            scores = [float((query @ other.T).amax(1).mean()) / 0.05 for other in theirs]
+            place = int(near.places[row])
+            others = [
+                each for column, each in enumerate(scores) if column == place or not near.is_near[row, column]
+            ]
+            expected.append(np.log(np.exp(others).sum()) - scores[place])
+    assert trainer._near_loss(near).item() == pytest.approx(np.mean(expected), rel=1e-4)
+
+
+def test_structures_find_near_formulas_by_cosine_as_a_loop_does() -> None:
+    trainer = structures(*NEAR, "near_mask=0", teacher=NEIGHBOURS)
+    near = trainer._near(trainer.plan(0)[0], np.random.default_rng(0))
+    assert near is not None
+    trainer.network.eval()
+    ours, theirs = (trainer.network(each).detach() for each in (near.ours, near.theirs))
+    expected = []
+    for row, query in enumerate(ours):
+        scores = [float(query @ other) / 0.05 for other in theirs]
+        place = int(near.places[row])
+        others = [
+            each for column, each in enumerate(scores) if column == place or not near.is_near[row, column]
+        ]
+        expected.append(np.log(np.exp(others).sum()) - scores[place])
+    assert trainer._near_loss(near).item() == pytest.approx(np.mean(expected), rel=1e-4)
+
+
+@pytest.mark.parametrize("make", [nodes, structures])
+def test_near_formulas_are_learnt_to_be_found(make: Any) -> None:
+    trainer = make(*NEAR, teacher=NEIGHBOURS)
+    losses = []
+    for epoch in range(12):
+        for batch in trainer.plan(epoch):
+            losses.append(float(trainer.learn(trainer.step(batch, epoch), len(losses))))
+    quarter = len(losses) // 4
+    assert np.mean(losses[-quarter:]) < 0.75 * np.mean(losses[:quarter])
+
+
+@pytest.mark.parametrize("make", [nodes, structures])
+def test_masked_labels_are_unknown_in_ours_alone_and_about_as_many_as_wanted(make: Any) -> None:
+    hidden, seen = (make(*NEAR, f"near_mask={mask}", teacher=NEIGHBOURS) for mask in (0.5, 0))
+    for view in ("slt", "opt") if make is nodes else ("",):
+        drawn = []
+        for trainer in (hidden, seen):
+            near = trainer._near(trainer.plan(0)[0], np.random.default_rng(3))
+            assert near is not None
+            drawn.append((near.ours[view], near.theirs[view]) if view else (near.ours, near.theirs))
+        (ours, theirs), (whole, others) = drawn
+        changed = (ours.labels != whole.labels).float().mean()
+        assert 0.2 < float(changed) < 0.8
+        assert theirs.labels.tolist() == others.labels.tolist()
+
+
+@pytest.mark.parametrize("make", [nodes, structures])
+def test_validation_weighs_finding_near_formulas_as_the_training_does(make: Any) -> None:
+    found = make("near=2", "teacher=0", "contrast=3", teacher=NEIGHBOURS).validate()
+    assert found is not None
+    assert found.figures["near"] > 0
+    assert found.worth == pytest.approx(-3 * found.figures["loss"] - 2 * found.figures["near"])
+
+
 def test_without_orders_a_teacher_cannot_be_asked() -> None:
-    with pytest.raises(MathAMRError, match="no teacher"):
-        nodes("teacher=1")
-    with pytest.raises(MathAMRError, match="no teacher"):
-        structures("teacher=1")
+    for wanted in ("teacher=1", "near=1"):
+        with pytest.raises(MathAMRError, match="no teacher"):
+            nodes(wanted)
+        with pytest.raises(MathAMRError, match="no teacher"):
+            structures(wanted)
+
+
+def test_a_shard_brings_its_orders_along_and_old_ones_do_not_stay(tmp_path: Path) -> None:
+    source, folder = tmp_path / "source", tmp_path / "prepared"
+    for path in (source, folder):
+        path.mkdir()
+    shard((*LATEX, *MORE)).save(source / FORMULAS)
+    NEIGHBOURS.save(source / ORDERS)
+    sources = TrainingSources(path=source / FORMULAS)
+    assert prepare_formulas(sources, folder, print, orders=True) == [folder / FORMULAS, folder / ORDERS]
+    assert (folder / ORDERS).read_bytes() == (source / ORDERS).read_bytes()
+    assert prepare_formulas(sources, folder, print, orders=False) == [folder / FORMULAS]
+    assert not (folder / ORDERS).exists()
 
 
 def long_sum(terms: int) -> tuple[Slt, Opt]:

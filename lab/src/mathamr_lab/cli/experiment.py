@@ -16,7 +16,7 @@ def command(
             metavar="[NAME...]",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
             " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
-            " formula-graph-pairings, ssemb-ablation, ssemb-fusion. Of text and formulas: mathamr-contexts,"
+            " formula-graph-pairings, formula-graph-training, ssemb-ablation, ssemb-fusion, ssemb-training. Of text and formulas: mathamr-contexts,"
             " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance. Without a name, list them.",
             show_default=False,
         ),

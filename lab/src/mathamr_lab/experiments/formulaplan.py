@@ -47,7 +47,7 @@ from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from mathamr_lab.experiments.training import TrainedModel, train_system
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
-from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
+from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas, prepare_orders
 from mathamr_lab.recipes.prepared import say
 from mathamr_lab.recipes.recipe import MODEL, RECIPES, TrainingSettings, TrainingSources
 
@@ -147,6 +147,16 @@ class FormulaPlan(Plan):
         mark = self._shared / "formulas.done.json"
         return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work))
 
+    def _orders(self) -> Stage:
+        """Return the stage of a teacher's orders, which all taught models of a folder learn from."""
+
+        def work() -> Figures:
+            prepare_orders(FormulaShard.load(self._shared / FORMULAS), self._shared, say)
+            return {}
+
+        mark = self._shared / "orders.done.json"
+        return self.stages.add(Stage("prepare", "orders to learn from", mark, {}, (self._formulas(),), work))
+
     def model(self, variant: FormulaVariant, seed: int) -> TrainedModel:
         """Return the model of a variant with a seed."""
         recipe = _recipe(variant.system)
@@ -161,7 +171,8 @@ class FormulaPlan(Plan):
         return self.setting.out / "models" / model.name
 
     def _train(self, model: TrainedModel) -> Stage:
-        needs = (self._formulas(),)
+        is_taught = _recipe(model.system).is_taught(model.settings)
+        needs = (self._formulas(), self._orders()) if is_taught else (self._formulas(),)
         inputs = {"system": model.system, "config": model.config, "changes": model.changes}
         mark, sources = self._folder(model) / "done.json", TrainingSources(path=self._shared / FORMULAS)
         work = partial(train_system, model.system, sources, model.settings, mark.parent, self.setting.device)

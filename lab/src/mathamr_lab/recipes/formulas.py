@@ -31,10 +31,15 @@ class FormulaCounts:
 def prepare_formulas(
     sources: TrainingSources, folder: Path, say: Callable[[str], None], *, orders: bool
 ) -> list[Path]:
-    """Write the trees of all visual classes of the sources, and the orders that a teacher gives some of them."""
+    """Write the trees of all visual classes of the sources, and the orders that a teacher gives some of them.
+
+    A shard that has such orders beside it brings them along.
+    """
     path = folder / FORMULAS
+    (folder / ORDERS).unlink(missing_ok=True)
     files = (sources.path, *sources.posts)
-    if len(files) == 1 and sources.path.suffix == ".npz":
+    is_shard = len(files) == 1 and sources.path.suffix == ".npz"
+    if is_shard:
         shard = FormulaShard.load(sources.path)
         shutil.copyfile(sources.path, path)
     else:
@@ -47,11 +52,19 @@ def prepare_formulas(
         shard.save(path)
     if not orders:
         return [path]
+    known = sources.path.with_name(ORDERS)
+    if is_shard and known.exists():
+        shutil.copyfile(known, folder / ORDERS)
+    else:
+        prepare_orders(shard, folder, say)
+    return [path, folder / ORDERS]
+
+
+def prepare_orders(shard: FormulaShard, folder: Path, say: Callable[[str], None]) -> None:
+    """Write the orders that a teacher gives some formulas of the shard."""
     from mathamr_lab.recipes.formulaorders import OrderSettings, make_orders
 
-    taught = make_orders(shard, OrderSettings(), processors(), say)
-    taught.save(folder / ORDERS)
-    return [path, folder / ORDERS]
+    make_orders(shard, OrderSettings(), processors(), say).save(folder / ORDERS)
 
 
 def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:

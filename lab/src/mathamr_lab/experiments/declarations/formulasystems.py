@@ -28,9 +28,24 @@ def _pairing(name: str, pairing: str, ranking: str, *published: float) -> Formul
     return FormulaVariant(name, "formula-graph", "paper", (f"nodes.pairing={pairing}",), ranking, figures)
 
 
-def _untrained(system: str, ranking: str) -> FormulaVariant:
+def _untrained(system: str, ranking: str, config: str = "paper") -> FormulaVariant:
     """Return the row of the same network with random weights."""
-    return FormulaVariant(f"untrained, {ranking}", system, "paper", (), ranking, is_untrained=True)
+    name = "untrained" if config == "paper" else f"untrained {config}"
+    return FormulaVariant(f"{name}, {ranking}", system, config, (), ranking, is_untrained=True)
+
+
+def _trainings(system: str, *rankings: str) -> tuple[FormulaVariant, ...]:
+    """Return the rows of three ways to train, each beside its random weights."""
+    ways = {"contrast": "paper", "near": "near", "taught": "box"}
+    return tuple(
+        row
+        for name, config in ways.items()
+        for ranking in rankings
+        for row in (
+            FormulaVariant(f"{name}, {ranking}", system, config, (), ranking),
+            _untrained(system, ranking, config),
+        )
+    )
 
 
 _ALL = "inner+outer"
@@ -54,6 +69,15 @@ PAIRINGS = FormulaExperiment(
         *(_untrained("formula-graph", each) for each in ("layout", "operators", "max", "mean", "f1", "rrf")),
         *BASELINES,
     ),
+)
+
+FORMULA_GRAPH_TRAINING = FormulaExperiment(
+    name="formula-graph-training",
+    title="What formula graphs are trained for",
+    question="Does training help when the loss asks for what a search compares: near formulas by MaxSim, or a teacher's orders?",
+    baselines=("untrained, max", "untrained, mean"),
+    scale=("nodes.formulas=193000", "nodes.epochs=2", "nodes.largest=150"),
+    variants=_trainings("formula-graph", "max", "mean"),
 )
 
 _SSEMB_MEASURES = ("nDCG'@10", "P'@5", "P'@10")
@@ -83,6 +107,15 @@ SSEMB_ABLATION = FormulaExperiment(
         _untrained("ssemb", "structure"),
         *BASELINES,
     ),
+)
+
+SSEMB_TRAINING = FormulaExperiment(
+    name="ssemb-training",
+    title="What SSEmb is trained for",
+    question="Does training help when the loss asks for what a search compares: near formulas by cosine, or a teacher's orders?",
+    baselines=("untrained, structure",),
+    scale=("structure.formulas=100000", "structure.learning_rate=1e-3", "structure.minimum_rate=1e-5"),
+    variants=_trainings("ssemb", "structure"),
 )
 
 _PAPER = ("ssemb", "paper", ("structure.kind=both",), "structure")

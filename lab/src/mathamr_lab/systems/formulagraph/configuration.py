@@ -36,6 +36,7 @@ class NodeTraining(FormulaTraining):
         check_precision(self.precision)
 
 
+PUBLISHED = FormulaGraphConfiguration(hidden=100, size=100, printed=True)
 Configurations = tuple[FormulaGraphConfiguration, NodeTraining]
 CONFIGURATIONS: dict[str, Configurations] = {
     "box": (
@@ -52,13 +53,17 @@ CONFIGURATIONS: dict[str, Configurations] = {
             formulas=100_000,
         ),
     ),
-    "paper": (FormulaGraphConfiguration(hidden=100, size=100, printed=True), NodeTraining()),
+    "paper": (PUBLISHED, NodeTraining()),
+    "near": (
+        PUBLISHED,
+        NodeTraining(contrast=0.0, near=1.0, shared=0.75, epochs=2, formulas=193_000, largest=150),
+    ),
     "small": (
         FormulaGraphConfiguration(hidden=16, size=8, layers=2, bases=4),
         NodeTraining(batch_size=16, epochs=2, rare=1, validation=20),
     ),
 }
-"""By name: the model in the box, the paper's, and a quick one to try things with."""
+"""By name: the model in the box, the paper's, its network trained to find near formulas, and a quick one to try things with."""
 
 
 def configured(name: str, changes: Iterable[str]) -> Configurations:

@@ -36,6 +36,7 @@ class StructTraining(FormulaTraining):
     reader: str = READER
 
 
+PUBLISHED = StructEmbConfiguration(size=400, edge_labels=False, norm="batch")
 Configurations = tuple[StructEmbConfiguration, AugmentationConfiguration, StructTraining]
 CONFIGURATIONS: dict[str, Configurations] = {
     "box": (
@@ -44,9 +45,14 @@ CONFIGURATIONS: dict[str, Configurations] = {
         StructTraining(epochs=30, variables=0.5, numbers=0.3, contrast=0.3, teacher=1.0, formulas=100_000),
     ),
     "paper": (
-        StructEmbConfiguration(size=400, edge_labels=False, norm="batch"),
+        PUBLISHED,
         AugmentationConfiguration(),
         StructTraining(learning_rate=1e-4, minimum_rate=1e-4, warmup=0, clip=1e9, reader=MINILM),
+    ),
+    "near": (
+        PUBLISHED,
+        AugmentationConfiguration(),
+        StructTraining(contrast=0.0, near=1.0, shared=0.75, formulas=100_000),
     ),
     "small": (
         StructEmbConfiguration(size=16),
@@ -54,7 +60,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
         StructTraining(batch_size=16, epochs=2, rare=1, smallest=1, validation=20),
     ),
 }
-"""By name: that of the model in the box, the paper's, and a quick one for trials."""
+"""By name: that of the model in the box, the paper's, its network trained to find near formulas, and a quick one for trials."""
 
 
 def configured(name: str, changes: Iterable[str]) -> Configurations:
