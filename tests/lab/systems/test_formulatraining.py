@@ -148,7 +148,7 @@ def test_structures_find_near_formulas_by_cosine_as_a_loop_does() -> None:
 @pytest.mark.parametrize("make", [nodes, structures])
 def test_near_formulas_are_learnt_to_be_found(make: Any) -> None:
     trainer = make(*NEAR, teacher=NEIGHBOURS)
-    losses = []
+    losses: list[float] = []
     for epoch in range(12):
         for batch in trainer.plan(epoch):
             losses.append(float(trainer.learn(trainer.step(batch, epoch), len(losses))))

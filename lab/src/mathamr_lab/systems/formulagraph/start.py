@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,7 +15,7 @@ NAMES = ("V!", "N!")
 def name_labels(labels: FormulaLabels) -> AnyArray:
     """Return the numbers of the labels of variables and numbers: those that formulas may differ in and still be alike."""
     types = labels.types()
-    return (types[:, None] == types[[labels[f"{kind}*"] for kind in NAMES]]).any(axis=1).nonzero()[0]
+    return np.flatnonzero(np.isin(types, types[[labels[f"{kind}*"] for kind in NAMES]]))
 
 
 def share_start(vectors: Tensor, labels: FormulaLabels, share: float) -> None:

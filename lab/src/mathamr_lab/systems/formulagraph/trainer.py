@@ -13,7 +13,12 @@ from torch import Tensor
 
 from mathamr.core.arrays import AnyArray
 from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
-from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulagraph.network import (
+    VIEWS,
+    FormulaGraphConfiguration,
+    FormulaGraphNetwork,
+    NodeNetwork,
+)
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
 from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
@@ -86,6 +91,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         torch.manual_seed(configuration.seed)
         self.network = FormulaGraphNetwork(model, materials.shard.labels)
         for network in self.network.views.values():
+            assert isinstance(network, NodeNetwork)
             share_start(network.embedding.weight, materials.shard.labels, configuration.shared)
         self.shape = {"model": model.to_json()}
         super().__init__(self.network, len(materials.train), configuration, device)
