@@ -80,7 +80,7 @@ def test_a_model_names_no_path_as_the_model_of_a_part(
     monkeypatch.chdir(stranger)
     describe(stranger / "model", name="other", text=name.format(box=box))
     for use in (lambda: load_system(stranger / "model", "cpu"), lambda: checked_model(stranger / "model")):
-        with pytest.raises(MathAMRError, match="unknown model"):
+        with pytest.raises(MathAMRError, match=r"unknown model|such a file may not choose"):
             use()
 
 

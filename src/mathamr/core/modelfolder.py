@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.choices import MODEL
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
+from mathamr.core.rules import check_known
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import read_description
 
@@ -71,6 +73,7 @@ def read_config(folder: Path, what: str = "model") -> dict[str, Any]:
         row = json.loads(read_description(path))
         if not isinstance(row, dict):
             raise TypeError("expected an object")
+        check_known(row, MODEL, path)
         return row
 
 

@@ -11,7 +11,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.choices import MANIFEST as MANIFEST_CHOICES
 from mathamr.core.errors import MathAMRError
+from mathamr.core.rules import choose
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.plainfiles import read_description
 from mathamr.core.version import __version__
@@ -164,6 +166,7 @@ class Manifest:
     @classmethod
     def _of(cls, row: dict[str, Any]) -> Manifest:
         """Return the manifest in a row of JSON, with checked types."""
+        choose(row, MANIFEST_CHOICES, "the manifest")
         model, parser, engine = row["model"], row["parser"], row["engine"]
         model["fields"] = tuple(map(Field.from_json, model["fields"]))
         row["model"] = ModelRecord(**_typed(model, name=str, system=str, fingerprint=str, folder=_TEXT))

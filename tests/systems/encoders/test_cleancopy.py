@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mathamr.core.choices import CANONICAL
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.encoders.choices import CANONICAL
 from mathamr.systems.encoders.cleancopy import make_clean_copy
 from mathamr.systems.encoders.libraries import LibraryEncoder
 from tests.systems.encoders.examples import tiny_late_interaction, tiny_sentence_transformer

@@ -58,3 +58,20 @@ def test_the_vocabulary_of_an_old_encoder_is_part_of_its_fingerprint(tmp_path: P
     before = EncoderSource("st", str(tmp_path)).fingerprint()
     (tmp_path / "vocab.txt").write_text("two")
     assert EncoderSource("st", str(tmp_path)).fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("system", "name"),
+    [
+        ("embeddings", "http://localhost:9/"),
+        ("sentence-transformers", "st:x"),
+        ("late-interaction", "pylate:x"),
+    ],
+)
+def test_a_model_folder_does_not_choose_an_encoder_of_others(tmp_path: Path, system: str, name: str) -> None:
+    row = {"format": 1, "system": system, "name": name}
+    (tmp_path / "config.json").write_text(json.dumps(row))
+    with pytest.raises(MathAMRError, match=r"which only you can choose.*name it yourself"):
+        load_system(tmp_path, "cpu")
+    with pytest.raises(MathAMRError, match="which only you can choose"):
+        system_of(tmp_path).fingerprint_of(tmp_path)

@@ -12,10 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from mathamr.core.choices import choose
-from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.plainfiles import open_regular, read_description
-from mathamr.systems.encoders.choices import (
+from mathamr.core.choices import (
     ADDED_TOKENS,
     CANONICAL,
     CLASSES,
@@ -26,6 +23,7 @@ from mathamr.systems.encoders.choices import (
     MODULE_CONFIGS,
     NETWORK,
     NETWORK_IGNORED,
+    NOT_TEXT,
     SPECIAL_TOKENS,
     TOKENIZER,
     TOKENIZER_IGNORED,
@@ -33,6 +31,9 @@ from mathamr.systems.encoders.choices import (
     TRANSFORMER_NAMES,
     VOCABULARIES,
 )
+from mathamr.core.errors import MathAMRError
+from mathamr.core.rules import choose
+from mathamr.core.storage.plainfiles import open_regular, read_description
 
 CONFIG, WEIGHTS, SHARDS = "config.json", "model.safetensors", "model.safetensors.index.json"
 MOST_MODULES = 12
@@ -91,7 +92,9 @@ def _copy_transformer(folder: Path, copy: Path) -> None:
         if isinstance(row, dict):
             modalities = row.get("modality_config")
             if isinstance(modalities, dict):  # only text is ever read
-                row["modality_config"] = {kind: each for kind, each in modalities.items() if kind == "text"}
+                row["modality_config"] = {
+                    kind: each for kind, each in modalities.items() if kind not in NOT_TEXT
+                }
             _write(copy / name, choose(row, TRANSFORMER, folder / name))
             break
     _copy_tokenizer(folder, copy)

