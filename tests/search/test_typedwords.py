@@ -159,3 +159,12 @@ def test_a_found_formula_says_what_it_is_to_the_query(index: Index) -> None:
     assert hits[-1].reason in ("a similar formula", "contains the formula")
     posts = index.search("\\sum_{n=1}^\\infty\\frac1{n^2}", k=3)
     assert posts[0].match == "strong"
+
+
+@pytest.mark.parametrize("text", ["Theorem 2.1", "thm:ClosedCompact", "compact space"])
+def test_scores_have_no_bonus_of_a_name_or_a_label(notes: Index, text: str) -> None:
+    """A score of 245 stood beside one of 0."""
+    hits, (ranked, _) = notes.search(text, k=5), notes.rank(text, depth=5)
+    assert max(hit.score for hit in hits) < 30
+    assert [each.score for each in ranked] == sorted((each.score for each in ranked), reverse=True)
+    assert all(hit.share <= 1 for hit in hits)

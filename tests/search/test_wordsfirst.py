@@ -45,7 +45,7 @@ def test_every_stub_with_the_word_is_before_all_posts_without_it(stubs: Index, w
     found = stubs.search(text.format(word), k=STUBS + 1)
     assert {hit.id for hit in found} == {*(f"{word}-{number}" for number in range(STUBS)), "both"}
     assert all(hit.evidence.get("lexical") for hit in found)
-    scores = [hit.score for hit in stubs.search(text.format(word), k=60)]
+    scores = [each.score for each in stubs.rank(text.format(word), depth=60)[0]]
     assert scores == sorted(scores, reverse=True)
 
 

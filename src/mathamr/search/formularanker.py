@@ -309,7 +309,7 @@ class FormulaRanker(Ranker):
         """Convert visual classes to formulas at their best occurrences."""
         places, same = self._places, self.context.visual
         hits = found.hits[: options.depth + _SPARE]
-        shares = found.shares_of(hits)
+        shares, own = found.shares_of(hits), found.own_scores(hits)
         first = self._filters.formulas(options.where).first if options.where else self._visuals.first_with
         places |= first([each.id for each in hits if each.id not in places])
         finished: list[RankedResult] = []
@@ -328,6 +328,7 @@ class FormulaRanker(Ranker):
                         visual=each.id,
                         exact=whole or each.id == same,
                         share=shares[each.id],
+                        own=own[each.id],
                     )
                 )
             if len(finished) == options.depth:

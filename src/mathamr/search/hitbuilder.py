@@ -99,7 +99,7 @@ class HitBuilder:
                 Hit(
                     post.id,
                     offset + 1 + place,
-                    each.score,
+                    each.shown,
                     post.kind,
                     title(above.title, wanted),
                     snippets[place],

@@ -163,7 +163,7 @@ class Hit:
     share: float = 1.0
     """The score as a share of the best one, since scores are comparable only within one search by one strategy.
 
-    A promoted hit (by its name, label or identity, as `evidence` shows) has its share from before the promotion.
+    A promoted hit (by its name, label or identity, as `evidence` shows) has its share, and its score, from before the promotion.
     """
     match: Match = "weak"
     """What the hit is to the query: most likely what was asked, perhaps, or only something similar."""

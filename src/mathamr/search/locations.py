@@ -99,7 +99,8 @@ def labelled_first(
     named = catalogue.posts([name for name in order if passing is None or name in passing])
     best = max((each.score for each in found), default=0.0)
     order = sorted((name for name in order if name in named), key=lambda name: _asides(named[name], label))
-    first = [RankedResult(name, best + 1.0, {"label": 1.0}) for name in order]
+    most = max((each.shown for each in found), default=0.0)
+    first = [RankedResult(name, best + 1.0, {"label": 1.0}, own=most) for name in order]
     return [*first, *(each for each in found if each.id not in named)][:depth]
 
 

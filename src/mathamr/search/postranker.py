@@ -345,7 +345,7 @@ class PostRanker(Ranker):
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
-        shares = found.shares_of(hits)
+        shares, own = found.shares_of(hits), found.own_scores(hits)
         with self.context.timer("align"):
             self._read_best_formulas([hit.id for hit in hits[:MOST_GRADED]])
             grades = {
@@ -360,6 +360,7 @@ class PostRanker(Ranker):
                 found.of(hit.id) | ({GRADE: grades[hit.id][0]} if hit.id in grades else {}),
                 holds=grades[hit.id][1] if hit.id in grades else "",
                 share=shares[hit.id],
+                own=own[hit.id],
             )
             for hit in hits
         ]

@@ -65,6 +65,12 @@ class FoundHits:
     unpromoted: Sequence[Scored] = ()
     """The results before exact matches were promoted, if they were."""
 
+    def own_scores(self, hits: Sequence[Scored]) -> dict[str, float]:
+        """Return the scores of some of the hits before exact matches were promoted."""
+        before = ScoredColumns.of(self.unpromoted or self.hits)
+        ids = [hit.id for hit in hits]
+        return dict(zip(ids, before.scores[before.find(ids)].tolist(), strict=True)) if len(before) else {}
+
     def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
         """Return scores as shares of the best one for some of the hits; for promoted results, those before the promotion."""
         before = ScoredColumns.of(self.unpromoted or self.hits)

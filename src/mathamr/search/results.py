@@ -33,6 +33,13 @@ class RankedResult:
     exact: bool = False
     share: float = 1.0
     """The score as a share of the best one, before exact matches were promoted."""
+    own: float | None = None
+    """The score before that; `None` if it is the same."""
+
+    @property
+    def shown(self) -> float:
+        """The score that a user sees, without what promotion added."""
+        return self.score if self.own is None else self.own
 
 
 @dataclass(frozen=True, slots=True)

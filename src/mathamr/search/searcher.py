@@ -542,7 +542,7 @@ class Index(Closing):
         found, _ = self.rank(query, "answers", ranking, PLACES)
         return next(
             (
-                Placement(place, name, each.score, each.evidence)
+                Placement(place, name, each.shown, each.evidence)
                 for place, each in enumerate(found, 1)
                 if each.id == identifier
             ),
