@@ -319,10 +319,9 @@ class Index(Closing):
         if self._labels is None or self._labels[0] != recorded.fingerprint:
             try:
                 folder = model_folder(chosen_model(recorded, self.archive.model_source))
-            except MathAMRError:  # an index whose model has gone is still searched by words
-                weights = DEFAULT_WEIGHTS
-            else:
                 weights = read_label_weights(folder)
+            except (MathAMRError, OSError):  # an index whose model has gone is still searched by words
+                weights = DEFAULT_WEIGHTS
             self._labels = (recorded.fingerprint, weights)
         return self._labels[1]
 
