@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Device
+from mathamr.cli.options import Device, Model
 from mathamr.evaluation.tuning import COUNT
 
 
@@ -19,6 +19,7 @@ def command(
     count: Annotated[int, typer.Option(help="Known items of each form.", min=10)] = COUNT,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only measure; write nothing.")] = False,
     reset: Annotated[bool, typer.Option("--reset", help="Go back to the weights of the model.")] = False,
+    model: Model = None,
     device: Device = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
@@ -35,7 +36,7 @@ def command(
         write_weights(index, {})
         print(f"{index} ranks by the weights of its model again", file=sys.stderr)
         return
-    with Index.open(index, device=device) as opened:
+    with Index.open(index, device=device, model=model) as opened:
         found = tune(opened, count)
     gains = [each.kind for each in found.kinds if each.gains]
     if gains and not dry_run:

@@ -18,6 +18,10 @@ from mathamr.systems.models import OF_OTHERS, boxed_folder, is_encoder, model_fo
 from mathamr.systems.system import System
 
 
+class NotChosenError(MathAMRError):
+    """Raised for an encoder of other people that the user has not named, or that is not the one of the index."""
+
+
 def chosen_model(recorded: ModelRecord, named: Path | str | None) -> Path | str | None:
     """Return the model that the user names or, if it may, the one that the index names.
 
@@ -34,7 +38,7 @@ def chosen_model(recorded: ModelRecord, named: Path | str | None) -> Path | str 
     if recorded.system in OF_OTHERS or system.kind in OF_OTHERS:
         found = system.fingerprint_of(folder)
         if (system.kind, found) != (recorded.system, recorded.fingerprint):
-            raise MathAMRError(
+            raise NotChosenError(
                 f"the index was made with the model {recorded.name} ({recorded.fingerprint}), and {named} is another or has"
                 f" changed ({found or system.kind}), so it is not loaded; name its own with --model, or change the index with: mathamr index"
                 " --out INDEX --model MODEL --rebuild"
@@ -83,9 +87,9 @@ def _is_of_others(recorded: ModelRecord) -> bool:
     return recorded.system in OF_OTHERS or (recorded.folder is None and is_encoder(recorded.name))
 
 
-def _not_named(recorded: ModelRecord) -> MathAMRError:
-    return MathAMRError(
-        f"it is {recorded.name}, an encoder of other people, which would run on this machine or receive the text of posts and"
+def _not_named(recorded: ModelRecord) -> NotChosenError:
+    return NotChosenError(
+        f"the index was made with {recorded.name}, an encoder of other people, which would run on this machine or receive the text of posts and"
         f" queries, so an index cannot choose it; it is used only if you name it yourself: --model {quote(recorded.name)},"
         f" or {ENCODER.name} (--strategy lexical searches by words without it)"
     )

@@ -31,7 +31,7 @@ from mathamr.core.storage.plainfiles import check_plain
 from mathamr.core.storage.writerlock import holder_of
 from mathamr.core.workers import Lost, WorkLimits
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.chosenmodel import check_model, chosen_model
+from mathamr.index.chosenmodel import NotChosenError, check_model, chosen_model
 from mathamr.index.engines.engine import Engine, check_engine, open_engine
 from mathamr.index.engines.entry import Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex
@@ -293,6 +293,8 @@ class IndexStorage(Closing):
                     if self.encodes_few and TEXT.value == AUTO and self.system_type.encodes_on_processor:
                         backend = ONNX
                     system = load_system(model, self.device, backend)
+                except NotChosenError:
+                    raise
                 except MathAMRError as error:
                     raise MathAMRError(
                         f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"

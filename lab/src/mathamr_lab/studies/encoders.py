@@ -144,20 +144,22 @@ def measure_model(model: str, collection: str, folder: Path, share: int, workers
     print(json.dumps({"built": name, **built.to_json()}), flush=True)
     found = Found(seconds={"index": built.seconds / built.manifest.counts["posts"]})
     part = kept.with_suffix(".part.json")
-    measure_index(index_folder, collection, workers, found, part)
+    measure_index(index_folder, model, collection, workers, found, part)
     part.rename(kept)
     return found
 
 
-def measure_index(folder: Path, collection: str, workers: int, found: Found, kept: Path) -> None:
+def measure_index(folder: Path, model: str, collection: str, workers: int, found: Found, kept: Path) -> None:
     """Add the figures of an index of a collection, and write them now and then."""
-    with Index.open(folder) as index:
+    with Index.open(folder, model=model) as index:
         beds = topic_beds(index) if collection == "arqmath" else entry_beds(index)
     parts = [(at, bed, part) for bed in beds for at, part in enumerate(batches(_drawn(bed), AT_A_TIME))]
     written, seconds = time.monotonic(), dict.fromkeys((bed.name for bed in beds), 0.0)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         waiting = {
-            pool.submit(_measure, str(folder), Bed(bed.name, dict(part), bed.qrels, bed.measures)): bed.name
+            pool.submit(
+                _measure, str(folder), model, Bed(bed.name, dict(part), bed.qrels, bed.measures)
+            ): bed.name
             for _, bed, part in sorted(parts, key=itemgetter(0))
         }
         for future in as_completed(waiting):
@@ -180,9 +182,9 @@ def _drawn(bed: Bed) -> Iterator[tuple[str, Topic | str]]:
         yield query, bed.queries[query]
 
 
-def _measure(folder: str, bed: Bed) -> tuple[dict[str, list[dict[str, float]]], float]:
+def _measure(folder: str, model: str, bed: Bed) -> tuple[dict[str, list[dict[str, float]]], float]:
     """Return the values of some queries by measure and ranking, and the seconds of the default ranking."""
-    index = _opened(folder)
+    index = _opened(folder, model)
     known = index.rankings("answers")
     columns: dict[str, list[dict[str, float]]] = {}
     seconds = []
@@ -207,9 +209,9 @@ def _search(index: Index, bed: Bed, strategy: str | None) -> Run:
 
 
 @cache
-def _opened(folder: str) -> Index:
+def _opened(folder: str, model: str) -> Index:
     """Return an index on processors whose model has answered once: loading does not count."""
-    index = Index.open(folder, device="cpu")
+    index = Index.open(folder, device="cpu", model=model)
     index.rank("prime numbers")
     return index
 
