@@ -22,6 +22,8 @@ from mathamr.posts.report import Report
 
 LARGEST = 4 << 20
 """Characters of a document: docutils is slow and works in memory."""
+ERROR = 3
+"""The level from which a message of docutils says that something could not be read."""
 _LOCK = threading.Lock()
 _COMMAND = re.compile(r"\\[A-Za-z]+(?:\{[A-Za-z ]+\})?")
 _NAME = re.compile(r"[A-Za-z]{3,}|[A-Za-z]{2}_[a-z]|__|\(\)|::|\.[a-z]")
@@ -35,7 +37,7 @@ _DOLLARS = re.compile(
 )
 _SPACES = re.compile(r"[ \t]{500,}")
 _DROPPED = names(
-    "toctree contents tabularcolumns currentmodule module meta raw include literalinclude plot image sectnum"
+    "toctree contents tabularcolumns currentmodule module meta raw include literalinclude plot sectnum"
     " default-domain highlight testsetup testcleanup automodule autoclass autofunction autosummary autodata"
     " automethod graphviz only-html program bibliography restructuredtext-test-directive title target-notes"
 )
@@ -43,8 +45,9 @@ _CODE = names(
     "code code-block sourcecode doctest testcode testoutput ipython prompt productionlist parsed-literal"
     " highlight-block jupyter-execute code-cell"
 )
-_PARAGRAPHS = names("paragraph line_block rubric caption attribution term title classifier")
-_UNSEEN = names("system_message footnote_reference citation_reference image problematic")
+_NAMES = names("term classifier field_name option_string label")
+_BLOCKS = names("paragraph term field_name literal_block")
+_UNSEEN = names("system_message footnote_reference comment")
 _CODE_ROLES = names("code literal file samp kbd command option envvar program token")
 
 
@@ -101,13 +104,13 @@ def _parse(source: str, report: Report) -> Any:
     settings.report_level = 5
     settings.halt_level = 5
     settings.warning_stream = False
-    settings.line_length_limit = 20_000
+    settings.line_length_limit = LARGEST
     document = utils.new_document("<post>", settings)
     with _LOCK, _sphinx_names(report):
         rst.Parser().parse(source, document)
         Substitutions(document).apply()
     for message in document.parse_messages:
-        if message.get("level", 0) >= 3:
+        if message.get("level", 0) >= ERROR:
             report.repair("reStructuredText error", plain(message.astext())[:200])
     return document
 
@@ -304,7 +307,9 @@ class _Writer:
             self._labels += [name for name in node.get("names", []) if name] or [node.get("refid", "")]
         elif kind == "topic" and node.get("kind"):
             self._statement(node, level)
-        elif kind in ("system_message", "comment", "substitution_definition", "pending", "meta", "docinfo"):
+        elif kind == "system_message":
+            self._unread(node)
+        elif kind in ("comment", "substitution_definition", "pending", "meta"):
             return
         else:
             for label in self._labels:
@@ -315,29 +320,36 @@ class _Writer:
 
     def _flow(self, node: Any, kind: str, level: int) -> None:
         write = self._document.write
-        if kind in _PARAGRAPHS:
-            write(element("dt" if kind == "term" else "p", self._inline(node)))
-        elif kind == "math_block":
+        if kind == "math_block":
             if node.get("label"):
                 self._document.label(node["label"])
             write(element("p", math(node.astext(), display=True)))
         elif kind in ("literal_block", "doctest_block", "raw"):
             write(code(node.astext(), block=True))
-        elif kind in ("image", "transition", "footnote_reference"):
+        elif kind in ("transition", "footnote_reference") or (kind == "label" and type(node.parent).__name__ == "footnote"):
             return
+        elif kind == "image":
+            write(element("p", self._word(node)))
         elif kind in ("list_item", "definition", "field_body") and self._is_simple(node):
             write(element("li" if kind == "list_item" else "dd", self._inline(node[0])))
         elif kind == "row":
             write(row(self._cell(entry) for entry in node.children))
         elif kind == "block_quote" and self._is_simple(node):
             write(element("blockquote", self._inline(node[0])))
+        elif any(type(child).__name__ == "Text" for child in node.children) or kind in ("paragraph", "line_block"):
+            write(element("dt" if kind in _NAMES else "p", self._inline(node)))
         else:
             for child in node.children:
-                if hasattr(child, "children") and type(child).__name__ != "Text":
-                    self._block(child, level)
+                self._block(child, level)
+
+    def _unread(self, message: Any) -> None:
+        """Write the source of what docutils could not read, which its message holds."""
+        for child in message.children:
+            if message["level"] >= ERROR and type(child).__name__ == "literal_block":
+                self._document.write(code(child.astext(), block=True))
 
     def _cell(self, entry: Any) -> str:
-        return " ".join(self._inline(child) for child in entry.children if hasattr(child, "children"))
+        return "".join(map(self._word, entry.children)).strip()
 
     def _statement(self, node: Any, level: int) -> None:
         kind: PostKind = node["kind"]
@@ -383,15 +395,19 @@ class _Writer:
             return math(latex)
         if kind == "reference":
             return self._reference(node)
-        if kind == "target":
+        if kind in ("target", "problematic"):
             return text(node.astext())
+        if kind == "image":
+            return text(node.get("alt", ""))
+        if kind == "citation_reference":
+            return text(f"[{node.astext()}]")
         if kind in _UNSEEN:
             return ""
         if kind in ("line", "line_block"):
             return self._inline(node) + "<br>"
         if node.get("entries"):
             self._document.index(node["entries"])
-        inside = self._inline(node)
+        inside = self._inline(node) + " " * (kind in _BLOCKS)
         return {"emphasis": f"<em>{inside}</em>", "strong": f"<strong>{inside}</strong>"}.get(kind, inside)
 
     @staticmethod
