@@ -326,7 +326,9 @@ class _Writer:
             write(element("p", math(node.astext(), display=True)))
         elif kind in ("literal_block", "doctest_block", "raw"):
             write(code(node.astext(), block=True))
-        elif kind in ("transition", "footnote_reference") or (kind == "label" and type(node.parent).__name__ == "footnote"):
+        elif kind in ("transition", "footnote_reference") or (
+            kind == "label" and type(node.parent).__name__ == "footnote"
+        ):
             return
         elif kind == "image":
             write(element("p", self._word(node)))
@@ -336,7 +338,10 @@ class _Writer:
             write(row(self._cell(entry) for entry in node.children))
         elif kind == "block_quote" and self._is_simple(node):
             write(element("blockquote", self._inline(node[0])))
-        elif any(type(child).__name__ == "Text" for child in node.children) or kind in ("paragraph", "line_block"):
+        elif any(type(child).__name__ == "Text" for child in node.children) or kind in (
+            "paragraph",
+            "line_block",
+        ):
             write(element("dt" if kind in _NAMES else "p", self._inline(node)))
         else:
             for child in node.children:
