@@ -38,6 +38,43 @@ def test_an_entry_of_latex_is_read_as_makeindex_reads_it(source: str, entry: str
     assert next(index_entries(f"A text. {source} More.", "latex")) == entry
 
 
+@pytest.mark.parametrize(
+    ("macros", "text", "entries"),
+    [
+        (
+            [r"\newcommand{\define}[1]{\emph{#1}\index{#1}}"],
+            r"A \define{ring} and a \define {set}.",
+            ["ring", "set"],
+        ),
+        ([r"\newcommand\term[2][]{\textbf{#2}\index{#1#2}}"], r"\term{a} \term[b!]{c}", ["a", "b, c"]),
+        ([r"\newcommand\term[2][x]{\index{#2!#1}}"], r"\term{a}", ["a, x"]),
+        ([r"\def\dfn#1#2{#1\index{#2@#1}}"], r"\dfn{sets}{set}", ["sets"]),
+        (
+            [r"\newcommand{\ind}[1]{\index{#1}}", r"\newcommand{\define}[1]{\emph{#1}\ind{#1!defined}}"],
+            r"\define{ring}",
+            ["ring, defined"],
+        ),
+        ([r"\newcommand{\group}{group\index{group}}"], r"A \group{} is", ["group"]),
+        ([r"\newcommand{\define}[1]{\emph{#1}}"], r"A \define{ring}", []),
+        ([r"\newcommand{\a}[1]{\index{#1}\a{#1}\a{#1}}"], r"\a{b}", ["b"]),
+        ([r"\newcommand{\define}[1]{\index{#1}}"], r"A \define{ring without end", []),
+    ],
+)
+def test_macros_of_the_author_write_entries(macros: list[str], text: str, entries: list[str]) -> None:
+    assert list(dict.fromkeys(index_entries(text, "latex", macros))) == entries
+
+
+def test_macros_that_write_entries_are_known_in_a_document(tmp_path: Path) -> None:
+    text = r"""\documentclass{book}\newcommand{\define}[1]{\emph{#1}\index{#1}}
+\begin{document}A \define{Dedekind domain} is an integral domain.\end{document}"""
+    assert read(tmp_path, "a.tex", text)["a.tex"].keywords == ("Dedekind domain",)
+
+
+def test_macros_that_call_each_other_end_soon() -> None:
+    macros = [r"\newcommand{\a}[1]{\index{#1}" + r"\a{#1}" * 300 + "}"]
+    assert len(list(index_entries(r"\a{b}" * 300, "latex", macros))) <= MOST_ENTRIES
+
+
 def test_an_entry_that_does_not_end_is_none() -> None:
     assert list(index_entries(r"\index{" + "a" * (LONGEST_ENTRY + 1) + r"} \index{b", "latex")) == []
 

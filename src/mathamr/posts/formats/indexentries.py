@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.post import Markup
@@ -15,8 +16,20 @@ MOST_ENTRIES = 500
 """The largest number of entries of one post."""
 LONGEST_ENTRY = 300
 """The largest number of characters of an entry as it is written; a longer one is no entry."""
+MOST_NESTED = 3
+"""How many macros in each other may stand around an entry."""
 
 _LATEX_INDEX = re.compile(r"\\(?:sindex|index(?:def|sub|see)?)\s*(?:\[[^\[\]]{0,100}\]\s*)?\{")
+_DEFINITION = re.compile(
+    r"""\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|[gex]?def)\*?\s*\{?\s*\\([A-Za-z@]+)\s*\}?\s*
+    (?:\[(\d)\]\s*(?:\[([^\[\]]{0,300})\])?|((?:\#\d)*\#(\d)))?\s*(?=\{)""",
+    re.X,
+)
+"""A definition: the name of the macro, the number of its arguments, and the default of the first."""
+_COMMAND = re.compile(r"\\([A-Za-z@]+)")
+_OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
+_BRACE = re.compile(r"\s*\{")
+_PARAMETER = re.compile(r"#(\d)")
 _KEYWORDS = re.compile(r"\\keywords\s*\{")
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*\n[ \t]*")
 _DIRECTIVE = re.compile(
@@ -31,17 +44,19 @@ _MATH = re.compile(r"\$\$[^$]{0,2000}\$\$|\$[^$\n]{1,500}\$")
 _HASHTAG = re.compile(r"(?<![^\s,;])#([^\W\d_][\w-]*(?:/[\w-]+)*)(?![\w/#(\[{&])")
 
 
-def index_entries(body: str, markup: Markup) -> Iterator[str]:
-    r"""Yield the entries of an index in a text, in its markup.
+def index_entries(body: str, markup: Markup, macros: Iterable[str] = ()) -> Iterator[str]:
+    r"""Yield the entries of an index in a text, in its markup; `macros` are LaTeX definitions that may write entries.
 
     >>> list(index_entries(r"A \emph{ring}\index{ring!commutative|textbf} is a \index{set@\emph{set}}set.", "latex"))
     ['ring, commutative', 'set']
     >>> list(index_entries("A {index}`ring <pair: ring; commutative>` is a {index}`set`.", "markdown"))
     ['ring, commutative', 'set']
+    >>> list(index_entries(r"A \define{ring}.", "latex", [r"\newcommand{\define}[1]{\emph{#1}\index{#1}}"]))
+    ['ring']
     """
     if markup == "latex":
-        for match in _LATEX_INDEX.finditer(body):
-            yield from filter(None, [_latex_entry(_argument(body, match.end()))])
+        written = chain(_latex_arguments(body), _IndexMacros(macros).arguments(body))
+        yield from filter(None, map(_latex_entry, written))
         for match in _KEYWORDS.finditer(body):
             yield from filter(None, map(entry_of, re.split("[,;]", _argument(body, match.end()))))
     elif markup == "markdown" and "{index}" in body:
@@ -94,6 +109,53 @@ def entry_of(*levels: str) -> str:
 def distinct(entries: Iterable[str]) -> tuple[str, ...]:
     """Return the first entries, each once."""
     return tuple(dict.fromkeys(filter(None, entries)))[:MOST_ENTRIES]
+
+
+def _latex_arguments(text: str) -> Iterator[str]:
+    """Yield the arguments of `\\index` in a text."""
+    for match in _LATEX_INDEX.finditer(text):
+        yield _argument(text, match.end())
+
+
+class _IndexMacros:
+    """The macros of an author that write entries, as `\\define{ring}` may mean `\\emph{ring}\\index{ring}`."""
+
+    def __init__(self, definitions: Iterable[str]) -> None:
+        self._macros = {
+            match[1]: (int(match[2] or match[5] or 0), match[3], definition[match.end() :])
+            for definition in definitions
+            if (match := _DEFINITION.match(definition)) is not None
+        }
+        writing: set[str] = {name for name, (*_, body) in self._macros.items() if _LATEX_INDEX.search(body)}
+        while more := {
+            name
+            for name, (*_, body) in self._macros.items()
+            if name not in writing and not writing.isdisjoint(_COMMAND.findall(body))
+        }:
+            writing |= more
+        self._writing = frozenset(writing)
+        self._left = MOST_ENTRIES
+
+    def arguments(self, text: str, level: int = 0) -> Iterator[str]:
+        """Yield the arguments of `\\index` in what the macros of a text stand for."""
+        if not self._writing or level == MOST_NESTED:
+            return
+        for match in _COMMAND.finditer(text):
+            if match[1] not in self._writing or not self._left:
+                continue
+            self._left -= 1
+            count, default, body = self._macros[match[1]]
+            given, place = list[str](), match.end()
+            if default is not None:
+                option = _OPTION.match(text, place)
+                given.append(option[1] if option else default)
+                place = option.end() if option else place
+            while len(given) < count and (brace := _BRACE.match(text, place)):
+                given.append(_argument(text, brace.end()))
+                place = brace.end() + len(given[-1]) + 1
+            meant = _PARAMETER.sub(lambda each, given=given: "".join(given[int(each[1]) - 1 :][:1]), body)
+            yield from _latex_arguments(meant)
+            yield from self.arguments(meant, level + 1)
 
 
 def _argument(text: str, start: int) -> str:

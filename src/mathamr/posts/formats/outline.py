@@ -106,7 +106,7 @@ class OutlinePart:
             formulas=formulas,
             place=Place(path, self.line, self.label, self._labels_inside(), self.cell),
             aliases=aliases,
-            keywords=distinct((*keywords, *self.keywords, *index_entries(self.body, markup))),
+            keywords=distinct((*keywords, *self.keywords, *index_entries(self.body, markup, macros))),
         )
 
     def _labels_inside(self) -> tuple[str, ...]:
