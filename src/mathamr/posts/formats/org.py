@@ -29,7 +29,9 @@ _OPENS = re.compile(r"[ \t]*+\\begin\{([A-Za-z]++\*?)\}")
 _INLINE = re.compile(
     r"""\[\[(?P<target>[^\[\]\n]{1,1000})\](?:\[(?P<words>[^\[\]]{1,1000})\])?\]
     |<<(?P<anchor>[^<>\n]{1,200})>>
-    |\\(?:eq|c|C|auto)?ref\{(?P<reference>[^{}\n]{1,200})\}|cite:(?P<cite>[\w:-]{1,100})
+    |\\(?:eq|c|C|auto)?ref\{(?P<reference>[^{}\n]{1,200})\}
+    |\[cite(?:/[\w/-]{0,30})?:(?P<cited>[^\[\]\n]{1,1000})\]  # a citation, with words around its keys
+    |(?<![\w/-])(?P<command>cite[a-z]{0,12}|label|(?:[cC]|eq|page|name|auto)?ref):&?(?P<named>[A-Za-z][\w:.&;,-]{0,200}(?<![.:;,-]))
     |\[fn:[^\[\]\n]{0,200}\]
     |(?<![\w\\/:.])(?P<scripted>(?:[A-Za-z]|\\(?:[a-z]{2,}|[A-Z][a-z]{1,}))(?:[_^](?:\{[^{}\n]{1,60}\}|-?[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))){1,2})
     |\\(?P<entity>[Aa]lpha|[Bb]eta|[Gg]amma|[Dd]elta|(?:var)?epsilon|[Zz]eta|[Ee]ta|(?:var)?[Tt]heta|iota|[Kk]appa|[Ll]ambda|[Mm]u|[Nn]u|[Xx]i|[Pp]i|[Rr]ho|[Ss]igma|[Tt]au|[Uu]psilon|(?:var)?[Pp]hi|[Cc]hi|[Pp]si|[Oo]mega|infty|infin|to|in|leq?|geq?|neq?|cdot|times|forall|exists|emptyset|partial|nabla|sum|prod|int|cup|cap|subset|subseteq|rarr|rightarrow|Rightarrow)(?:\{\}|(?![A-Za-z]))
@@ -37,6 +39,8 @@ _INLINE = re.compile(
     |(?<![\w/:])/(?P<italic>\S(?:[^\n/]{0,300}\S)?)/(?![\w/])""",
     re.X,
 )
+_CITED = re.compile(r"@([\w:.#$%&+?<>~/-]*\w)")
+_COMMAND = re.compile(r"(cite[a-z]{0,12}|label|(?:[cC]|eq|page|name|auto)?ref):&?(?=[A-Za-z@])")
 _VERBATIM = re.compile(r"(?<![\w$])[=~](\S(?:[^\n=~]{0,300}\S)?)[=~](?!\w)")
 _ENTITIES = {"infin": "infty", "rarr": "to"}
 _HIDDEN = frozenset(["comment", "export", "results"])
@@ -263,8 +267,11 @@ class _Org:
             elif match["reference"]:
                 self._document.refer(f"#{match['reference']}", "(*)")
                 parts.append(anchor(f"#{match['reference']}", "(*)"))
-            elif match["cite"]:
-                self._document.refer(f"#{match['cite']}", "")
+            elif match["cited"]:
+                for key in _CITED.findall(match["cited"]):
+                    self._document.refer(f"#{key}", "")
+            elif match["command"]:
+                parts.append(self._command(match["command"], re.split("[;,]", match["named"])))
             elif match["scripted"]:
                 parts.append(math(match["scripted"]))
             elif match["entity"]:
@@ -275,7 +282,18 @@ class _Org:
         parts.append(text(source[done:]))
         return "".join(parts)
 
+    def _command(self, command: str, names: list[str]) -> str:
+        """Return what a page shows of a link of org-ref: nothing of a label or a citation, a sign for a reference."""
+        for name in names:
+            if command == "label":
+                self._document.label(name)
+            else:
+                self._document.refer(f"#{name.lstrip('&')}", "" if command.startswith("cite") else "(*)")
+        return "" if command.startswith(("cite", "label")) else anchor(f"#{names[0]}", "(*)")
+
     def _link(self, target: str, words: str | None) -> str:
+        if (command := _COMMAND.match(target)) and not words:
+            return self._command(command[1], re.split("[;,]", target[command.end() :]))
         shown_words = text(words or target.removeprefix("file:").lstrip("#*"))
         if re.match(r"(?:https?|mailto|doi):", target):
             return anchor(target, shown_words)

@@ -115,3 +115,47 @@ def test_a_readme_is_called_by_its_only_first_heading(tmp_path: Path) -> None:
     assert posts["a/README.md#use"].title == "Weibull: Use"
     assert posts["b/README.md"].title == "README"
     assert posts["c/notes.md"].title == "notes"
+
+
+def test_a_target_of_myst_belongs_to_what_follows_it(tmp_path: Path) -> None:
+    text = (
+        f"(sec:top)=\n(sec:first)=\n\n# Top\n\n{LONG}{LONG}\n\n(sec:basis)=\n\n(sec:alias)=\n## Basis\n\n{LONG}\n\n(thm:rank)=\n"
+        f"```{{prf:theorem}} Rank\n:label: thm-own\n\n$r = s$.\n```\n\n(lem:one)=\n:::{{prf:lemma}}\n$q$\n:::\n\n(par)=\n"
+        f"A paragraph.\n\n(eq:one)=\n$$\nx\n$$\n\n## Last\n\n{LONG}\n"
+    )
+    posts, _ = notes(tmp_path, book=text, other="See {ref}`sec:basis`, {prf:ref}`lem:one`, {ref}`thm:rank`, {ref}`par`.")
+    leads = {label: post.title for post in posts.values() if post.place for label in post.place.labels}
+    assert leads == {
+        "sec:top": "Top",
+        "sec:first": "Top",
+        "sec:basis": "Top: Basis",
+        "sec:alias": "Top: Basis",
+        "par": "Top: Basis",
+        "eq:one": "Top: Basis",
+        "thm-own": "Top: Basis: Rank",
+        "thm:rank": "Top: Basis: Rank",
+        "lem:one": "Top: Basis: Lemma",
+    }
+    titles = [posts[link.target].title for link in posts["other.md"].links]
+    assert titles == ["Top: Basis", "Top: Basis: Lemma", "Top: Basis: Rank", "Top: Basis"]
+    assert "(thm:rank)=" not in posts["book.md#basis"].body
+
+
+def test_boxes_of_quarto_that_state_theorems_are_statements(tmp_path: Path) -> None:
+    text = (
+        "# Algebra\n\n::: {.callout-note icon=false}\n## Theorem 2.1 (Lagrange)\n$|H|$ divides $|G|$.\n:::\n\n"
+        '::: {.callout-tip title="Definition: coset"}\n$gH$\n:::\n\n:::{admonition} Lemma\n$a$\n:::\n\n'
+        "```{admonition} Corollary 3 – orders\n$b$\n```\n\n::: {#thm-cauchy .callout-important}\n## Cauchy\n$p$\n:::\n\n"
+        "::: {.callout-note}\n## Theorem proving\nwith computers\n:::\n\n::: {.callout-tip}\n## Example\n$1+1$\n:::\n\n"
+        "::: {.callout-note collapse=true}\n## Proof\nCount.\n:::\n"
+    )
+    posts, _ = notes(tmp_path, algebra=text)
+    assert [(post.kind, post.title) for post in posts.values()] == [
+        ("note", "Algebra"),
+        ("theorem", "Algebra: Theorem 2.1 (Lagrange)"),
+        ("definition", "Algebra: Definition: coset"),
+        ("lemma", "Algebra: Lemma"),
+        ("corollary", "Algebra: Corollary 3 – orders"),
+        ("theorem", "Algebra: Cauchy"),
+        ("proof", "Algebra: Proof"),
+    ]

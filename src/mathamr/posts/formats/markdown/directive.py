@@ -19,6 +19,7 @@ CROSS_REFERENCES = frozenset(QUARTO) | names("fig tbl eq sec lst")
 """What the labels of all of Quarto's cross-references begin with."""
 
 _ADMONITIONS = names("note warning caution hint comment question answer sketch tip important")
+_BOXES = _ADMONITIONS | names("div admonition card dropdown attention danger error seealso box")
 _CODE = names(
     """
     code code-block code-cell sourcecode literalinclude doctest testcode testoutput prompt parsed-literal program-output
@@ -74,6 +75,11 @@ class Directive:
         if self.name == "div":
             return QUARTO.get(self.label.partition("-")[0])
         return kind_named(self.name)
+
+    @property
+    def is_box(self) -> bool:
+        """Whether only its title can say what it holds: a call-out, an admonition, a div without a class."""
+        return self.content == "words" and self.name in _BOXES
 
     @classmethod
     def of_fence(cls, info: str, at: int) -> Directive | None:

@@ -38,8 +38,11 @@ _CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300}
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
 _STATED = names("theorem lemma proposition corollary claim conjecture definition axiom proof exercise")
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
+_TITLED = re.compile(r"[\W_]*+([^\W\d_]++)(?:[ ~][\dA-Z][\w.]{0,20})?[*_]*[ ]*(?:\Z|[:(.–—-])")
+"""A title that says what a box holds: `Theorem 2.1 (Euler)`, `Definition: group`, `Proof.`"""
 _UNTELLING = frozenset(["readme", "index", "_index"])
-"""Names of files that say nothing about them: the only heading of level 1 says more, wherever it stands."""
+"""Names of files that say nothing about them: the only heading of level 1 says more, wherever it stands, as does one that
+MyST refers to."""
 LONGEST_DEFINITION = 500
 """Characters of a link's definition that is repeated in each part that uses it."""
 _NAMED = re.compile(r"\[((?:[^\[\]\\]|\\.){1,300})\]")
@@ -50,13 +53,18 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of a note: its level, its text without attributes, its label, its lines [first, last)."""
+    """A heading of a note: its level, its text without attributes, its label, its lines [first, last).
+
+    `targets` are what MyST calls it on the lines above, from `lead` on: `(name)=`.
+    """
 
     level: int
     text: str
     first: int
     last: int
     label: str = ""
+    targets: tuple[str, ...] = ()
+    lead: int = 0
 
 
 @dataclass(eq=False)
@@ -115,6 +123,7 @@ class _Outline:
         self._start = self._front.end
         self._line = self._line_of(self._start)
         self._label = ""
+        self._inside: list[str] = []
         if not found:
             self.title = self.title or name
             return
@@ -124,11 +133,11 @@ class _Outline:
             self.title = self.title or plain
             self._start = self._starts[found[0].last]
             self._line = self._first_line + found[0].first
-            self._label = found[0].label or next(iter(labels_in(above)), "")
+            self._label, *self._inside = list(filter(None, [found[0].label, *labels_in(above)])) or [""]
             self._headings = found[1:]
-        first = [each.text for each in found if each.level == 1 and each.text]
-        if name.lower() in _UNTELLING and len(first) == 1:
-            name = first[0]
+        first = [each for each in found if each.level == 1 and each.text]
+        if len(first) == 1 and (name.lower() in _UNTELLING or first[0].targets):
+            name = first[0].text
         self.title = self.title or name
 
     def parts(self) -> list[NotePart]:
@@ -143,7 +152,7 @@ class _Outline:
             stated = self._statements[first:last]
             section.spans = self._around(start, end, stated)
             body = section.take_body(self._text)
-            section.inside = list(labels_in(body))
+            section.inside += labels_in(body)
             following = list(self._make_statements(stated, section.headings, taken))
             if not body.strip() and following:  # nothing but statements: the first stands for them
                 following[0].id = section.id
@@ -179,21 +188,24 @@ class _Outline:
 
     def _sections(self) -> list[NotePart]:
         whole = [(self._start, len(self._text))]
-        parts = [NotePart("note", (self.title,), self._line, self._label, spans=whole)]
+        parts = [
+            NotePart("note", (self.title,), self._line, self._label, inside=self._inside, spans=whole)
+        ]
         if self._words(self._start, len(self._text)) < WHOLE_BELOW:
             return parts
         above = Headings()
         taken: dict[str, int] = {}
         for heading in self._headings:
             headings = above.enter(heading.level, heading.text)
-            last, start = parts[-1], self._starts[heading.first]
+            last, start = parts[-1], self._starts[heading.lead]
             if self._words(last.spans[0][0], start) >= SECTION_FROM:
                 last.spans = [(last.spans[0][0], start)]
                 titles = tuple(dict.fromkeys([self.title, *filter(None, headings)]))
                 span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
                 anchor = unique(heading.label or slug(heading.text), taken, 1)
-                parts.append(NotePart("section", titles, line, heading.label, anchor, spans=[span]))
+                label, *inside = list(filter(None, [heading.label, *heading.targets])) or [""]
+                parts.append(NotePart("section", titles, line, label, anchor, inside=inside, spans=[span]))
         return parts
 
     def _make_statements(
@@ -210,7 +222,10 @@ class _Outline:
             if proves is not None and not each.label:
                 anchor = f"{proves.id}/{each.kind}"
             line, own = self._first_line + each.line, unique(anchor, taken, 1)
-            part = NotePart(each.kind, (*titles, named), line, each.label, own, body, list(labels_in(body)))
+            label, *others = list(filter(None, [each.label, *each.targets])) or [""]
+            part = NotePart(
+                each.kind, (*titles, named), line, label, own, body, [*others, *labels_in(body)]
+            )
             part.spans = [span]
             if proves is not None:
                 part.statement = proves
@@ -223,7 +238,7 @@ class _Outline:
         """Return the stretch [start, end) of the text without the statements in it."""
         spans, done = [], start
         for each in statements:
-            spans.append((done, self._starts[each.line]))
+            spans.append((done, self._starts[each.lead]))
             done = self._starts[each.last]
         spans.append((done, end))
         return [(first, last) for first, last in spans if self._text[first:last].strip()] or [(start, start)]
@@ -244,7 +259,7 @@ class _Outline:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A theorem-like block: its lines [line, last) with its fences, [begin, end) without."""
+    """A theorem-like block: its lines [line, last) with its fences, [begin, end) without, and the targets above from `lead` on."""
 
     kind: PostKind
     title: str
@@ -253,50 +268,83 @@ class _Statement:
     last: int
     begin: int
     end: int
+    targets: tuple[str, ...]
+    lead: int
+
+
+class _Targets:
+    """The lines `(name)=` of MyST directly above the block that is read."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._first = 0
+
+    def above(self, token: Token) -> tuple[tuple[str, ...], int]:
+        """Return the names that stand above a block, and the line from which on they and the block do."""
+        return tuple(self._names), self._first if self._names else (token.map or [0])[0]
+
+    def after(self, token: Token) -> None:
+        """Go on behind a block."""
+        if token.type == "target" and not token.level:
+            self._first = self._first if self._names else (token.map or [0])[0]
+            self._names.append(token.content)
+        else:
+            self._names.clear()
 
 
 def headings(tokens: list[Token]) -> Iterator[Heading]:
     """Yield the headings that stand in no other block."""
+    targets = _Targets()
     for place, token in enumerate(tokens):
+        named = targets.above(token)
+        targets.after(token)
         if token.type == "heading_open" and token.level == 0 and token.map:
             text = tokens[place + 1].content
             attributes = _ATTRIBUTES.search(text)
             label = _IDENTIFIER.search(attributes.group()) if attributes else None
             bare = text[: attributes.start()] if attributes and attributes.start() else text
             first, last = token.map
-            yield Heading(int(token.tag[1]), " ".join(bare.split()), first, last, label[1] if label else "")
+            yield Heading(
+                int(token.tag[1]), " ".join(bare.split()), first, last, label[1] if label else "", *named
+            )
 
 
 def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> Iterator[_Statement]:
     """Yield the theorem-like blocks that stand in no other block, in order."""
-    divs: list[tuple[Directive, Token]] = []
+    divs: list[tuple[Directive, Token, tuple[tuple[str, ...], int]]] = []
+    targets = _Targets()
     for token in tokens:
+        named = targets.above(token)
+        targets.after(token)
         if token.level or not token.map:
             continue
         if token.type == "fence" and not divs:
             directive = token.meta.get("directive") or Directive.of_fence(token.info, 0)
-            if directive and (kind := directive.statement):
+            boxed = _kind_titled(directive.title) if directive and directive.is_box else None
+            if directive and (kind := directive.statement or boxed):
                 options, content = strip_options(token.content)
                 begin = token.map[0] + 1 + options
                 option = _options(lines[token.map[0] + 1 : begin])
                 label = directive.label or option
                 end = min(begin + content.count("\n"), token.map[1])
                 first, last = token.map
-                yield _Statement(kind, directive.title, label, first, last, begin, end)
+                yield _Statement(kind, directive.title, label, first, last, begin, end, *named)
         elif token.type == "blockquote_open" and not divs:
-            if (called_out := _of_call_out(token, lines)) is not None:
+            if (called_out := _of_call_out(token, lines, named)) is not None:
                 yield called_out
         elif token.type == "div":
             directive = token.meta["directive"]
             if directive is not None:
-                divs.append((directive, token))
+                divs.append((directive, token, named))
             elif divs:
-                directive, opening = divs.pop()
-                if not divs and (kind := directive.statement):
-                    yield _of_div(kind, directive, opening, token, known, lines)
+                directive, opening, named = divs.pop()
+                if not divs and (stated := _of_div(directive, opening, token, known, lines, named)):
+                    yield stated
 
 
-def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
+def _of_call_out(
+    opening: Token, lines: list[str], named: tuple[tuple[str, ...], int]
+) -> _Statement | None:
     """Return a statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
     first, last = opening.map or [0, 0]
     marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
@@ -305,18 +353,19 @@ def _of_call_out(opening: Token, lines: list[str]) -> _Statement | None:
         return None
     behind = [line.strip() for line in lines[last : last + 2] if line.strip()]
     label = _BLOCK.fullmatch(behind[0]) if behind else None
-    return _Statement(kind, marked[2].strip(), f"^{label[1]}" if label else "", first, last, first + 1, last)
+    own = f"^{label[1]}" if label else ""
+    return _Statement(kind, marked[2].strip(), own, first, last, first + 1, last, *named)
 
 
 def _of_div(
-    kind: PostKind,
     directive: Directive,
     opening: Token,
     closing: Token,
     known: list[Heading],
     lines: list[str],
-) -> _Statement:
-    """Return a statement between lines of colons; a heading at its head is its title."""
+    named: tuple[tuple[str, ...], int],
+) -> _Statement | None:
+    """Return a statement between lines of colons; a heading at its head is its title. `None` if it is another block."""
     first, begin = opening.map or [0, 0]
     end, last = closing.map or [0, 0]
     label = directive.label or opening.meta["options"].get("label") or opening.meta["options"].get("name", "")
@@ -326,7 +375,21 @@ def _of_div(
         heading = known[inner]
         if not "".join(lines[begin : heading.first]).strip():
             title, begin = heading.text, heading.last
-    return _Statement(kind, title, label, first, last, begin, end)
+    kind = directive.statement or (_kind_titled(title) if directive.is_box else None)
+    if kind is None:
+        return None
+    return _Statement(kind, title, label, first, last, begin, end, *named)
+
+
+def _kind_titled(title: str) -> PostKind | None:
+    """Return what the title of a box says that it states: a theorem where it is `Theorem 2.1 (Euler)`.
+
+    >>> _kind_titled("Theorem 2.1 (Euler)"), _kind_titled("**Proof.**"), _kind_titled("Theorem proving")
+    ('theorem', 'proof', None)
+    """
+    named = _TITLED.match(title)
+    kind = kind_named(named[1]) if named else None
+    return kind if kind in _STATED else None
 
 
 def _options(lines: list[str]) -> str:
