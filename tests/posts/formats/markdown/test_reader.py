@@ -123,7 +123,9 @@ def test_a_target_of_myst_belongs_to_what_follows_it(tmp_path: Path) -> None:
         f"```{{prf:theorem}} Rank\n:label: thm-own\n\n$r = s$.\n```\n\n(lem:one)=\n:::{{prf:lemma}}\n$q$\n:::\n\n(par)=\n"
         f"A paragraph.\n\n(eq:one)=\n$$\nx\n$$\n\n## Last\n\n{LONG}\n"
     )
-    posts, _ = notes(tmp_path, book=text, other="See {ref}`sec:basis`, {prf:ref}`lem:one`, {ref}`thm:rank`, {ref}`par`.")
+    posts, _ = notes(
+        tmp_path, book=text, other="See {ref}`sec:basis`, {prf:ref}`lem:one`, {ref}`thm:rank`, {ref}`par`."
+    )
     leads = {label: post.title for post in posts.values() if post.place for label in post.place.labels}
     assert leads == {
         "sec:top": "Top",

@@ -188,9 +188,7 @@ class _Outline:
 
     def _sections(self) -> list[NotePart]:
         whole = [(self._start, len(self._text))]
-        parts = [
-            NotePart("note", (self.title,), self._line, self._label, inside=self._inside, spans=whole)
-        ]
+        parts = [NotePart("note", (self.title,), self._line, self._label, inside=self._inside, spans=whole)]
         if self._words(self._start, len(self._text)) < WHOLE_BELOW:
             return parts
         above = Headings()
@@ -223,9 +221,7 @@ class _Outline:
                 anchor = f"{proves.id}/{each.kind}"
             line, own = self._first_line + each.line, unique(anchor, taken, 1)
             label, *others = list(filter(None, [each.label, *each.targets])) or [""]
-            part = NotePart(
-                each.kind, (*titles, named), line, label, own, body, [*others, *labels_in(body)]
-            )
+            part = NotePart(each.kind, (*titles, named), line, label, own, body, [*others, *labels_in(body)])
             part.spans = [span]
             if proves is not None:
                 part.statement = proves
@@ -342,9 +338,7 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
                     yield stated
 
 
-def _of_call_out(
-    opening: Token, lines: list[str], named: tuple[tuple[str, ...], int]
-) -> _Statement | None:
+def _of_call_out(opening: Token, lines: list[str], named: tuple[tuple[str, ...], int]) -> _Statement | None:
     """Return a statement in a call-out of Obsidian, `> [!theorem] Title`; `None` if it is another one, or has no text."""
     first, last = opening.map or [0, 0]
     marked = _CALL_OUT.match(lines[first]) if last - first > 1 else None
