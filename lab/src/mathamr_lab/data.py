@@ -10,7 +10,7 @@ from mathamr.core.settings import DATA
 
 
 def data_folder() -> Path:
-    """Return the folder of the evaluation data, or raises an error that says how to name it."""
+    """Return the folder of the evaluation data, or raise an error that says how to name it."""
     folder = DATA.path
     folder = folder if folder.is_absolute() else (Path(__file__).resolve().parents[3] / folder).resolve()
     if not folder.is_dir():

@@ -97,7 +97,7 @@ def chosen_rows(matrix: dict[str, MatrixRow], names: list[str], *, fast: bool) -
 
 
 def reproduce(row: MatrixRow, folder: Path) -> list[Outcome]:
-    """Run the commands of a row in a folder and compares its figures; a command that fails is an error."""
+    """Run the commands of a row in a folder and compare its figures; a command that fails is an error."""
     output = ""
     for command in row.commands:
         words = [_filled(word) for word in shlex.split(command)]

@@ -1,4 +1,4 @@
-"""A test collection as ir_datasets iterates one: documents, queries and judgments as named tuples with its field names."""
+"""A test collection in the form of an ir_datasets dataset: documents, queries and judgments as named tuples."""
 
 from __future__ import annotations
 

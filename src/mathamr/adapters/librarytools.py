@@ -38,7 +38,9 @@ Kind = Annotated[
 def library_tools(
     index: Index, guard: Callable[..., AbstractContextManager[None]]
 ) -> list[Callable[..., dict[str, Any]]]:
-    """Return the tools over an index of declarations; `guard`, given the texts of a call, passes errors on to the client."""
+    """Return the tools over an index of declarations; each call runs inside `guard(texts)`, which turns errors into answers
+    for the client.
+    """
 
     def found(query: str, k: int, where: Filter) -> dict[str, Any]:
         hits = index.search(query, k=k, where=where)
@@ -118,7 +120,7 @@ def library_tools(
 
 
 def shown(posts: Iterable[Post]) -> list[dict[str, Any]]:
-    """Describe a declaration briefly; what modules say about themselves is left out."""
+    """Return a short description of each declaration; other posts, such as notes on modules, are left out."""
     return [_shown(post) for post in posts if post.markup == "declaration"]
 
 
@@ -144,7 +146,9 @@ def _cut(text: str, longest: int) -> str:
 
 
 def by_name(index: Index, name: str, k: int = 10, where: Filter | None = None) -> list[Post]:
-    """Return the declarations with a name, with a name that ends so, and those whose name has these words, in this order."""
+    """Return the declarations with exactly this name, then those whose name ends with it, then those whose name contains its
+    words.
+    """
     hits = index.search(name.strip(), k=2 * k, where=where)
     promoted = [hit.id for hit in hits if {"label", "name"} & hit.evidence.keys()]
     posts = index.archive.catalogue.posts(promoted)

@@ -149,7 +149,7 @@ def tools(index: Index) -> MCPServer[Any]:
 
 @contextmanager
 def _reported_errors(*texts: str) -> Iterator[None]:
-    """Pass errors that a user can act on to the client, and refuse texts that were not whole characters."""
+    """Pass errors that a user can act on to the client; refuse texts with lone surrogates."""
     if any(REPLACEMENT in text for text in texts):
         raise ToolError("a text has half of a surrogate pair, which is not a character; send it without")
     try:

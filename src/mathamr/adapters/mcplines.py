@@ -1,4 +1,4 @@
-"""`McpLines`: standard input and output of an MCP server, with an answer to every line that its library would drop.
+"""`answered_lines`: standard input and output of an MCP server, with an answer to every line that its library would drop.
 
 The library takes no notice of a line that it cannot read (half of a surrogate pair, an integer of 5,000 digits, an id of
 1.5), so that a client would wait for ever; and it reads a line of any length into memory.
@@ -32,7 +32,7 @@ _ID = re.compile(r'"id"\s*:\s*(-?\d{1,18}(?![\d.eE])|"[^"\\]{0,200}")')
 
 
 def repaired(line: bytes) -> bytes:
-    r"""Return a line of JSON in which the replacement character stands for each half of a surrogate pair.
+    r"""Return a line of JSON with every lone surrogate replaced by U+FFFD.
 
     >>> repaired(rb'"\ud83d\ude00 \ud800 \\ud800"').decode()
     '"\\ud83d\\ude00 \\ufffd \\\\ud800"'
@@ -41,7 +41,7 @@ def repaired(line: bytes) -> bytes:
 
 
 def refusal(line: bytes) -> bytes | None:
-    """Return the answer to a line that is no message of the protocol; None for one that the library reads.
+    """Return the error for a line that is not a message of the protocol, or None if the library reads the line.
 
     >>> refusal(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
     >>> json.loads(refusal(b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}'))["error"]["code"]
@@ -74,7 +74,7 @@ _END = b"\0\n"
 
 
 def _reason(text: str) -> tuple[int, str, Any]:
-    """Return the code and the message of an error, and the id of what was asked."""
+    """Return the code and the message of an error, and the id of the request."""
     try:
         asked = json.loads(text, parse_int=_number, parse_float=_number)
     except RecursionError:

@@ -89,7 +89,7 @@ def evaluation_html(evaluation: RunEvaluation) -> str:
 
 
 def fragments_html(fragments: Iterable[Fragment]) -> str:
-    """Return text and formulas as HTML; what the query has too is marked.
+    """Return text and formulas as HTML, with the parts that also occur in the query marked.
 
     >>> from mathamr.search.fragment import Fragment
     >>> fragments_html([Fragment("text", "a<b "), Fragment("text", "sum", matched=True)])

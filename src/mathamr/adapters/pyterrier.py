@@ -59,7 +59,9 @@ class _IndexTransformer(pyterrier.Transformer):  # type: ignore[misc]
 
 
 class Retriever(_IndexTransformer):
-    """Retrieves: columns `qid`, `query` in, `docno`, `score`, `rank` added. A query may hold formulas, as typed."""
+    """Transformer that searches the index: reads the columns `qid` and `query`, adds `docno`, `score` and `rank`. A query
+    may hold formulas.
+    """
 
     def _groups(self, inp: pandas.DataFrame, kept: Sequence[str]) -> list[tuple[Any, str, list[str]]]:
         return [(row[list(kept)], str(row["query"]), []) for _, row in inp.iterrows()]
@@ -72,7 +74,7 @@ class Retriever(_IndexTransformer):
 
 
 class Reranker(_IndexTransformer):
-    """Reranks: columns `qid`, `query`, `docno` in, the same documents out with new `score` and `rank`.
+    """Transformer that ranks the same documents anew: reads `qid`, `query` and `docno`, sets `score` and `rank`.
 
     Documents that the index does not hold are left out.
     """

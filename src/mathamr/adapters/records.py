@@ -35,7 +35,7 @@ def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
 
 
 def provenance(hit: Hit) -> dict[str, Any]:
-    """Where a hit comes from and why it was found."""
+    """Return where a hit comes from and why it was found."""
     found: dict[str, Any] = {
         "id": hit.id,
         "rank": hit.rank,

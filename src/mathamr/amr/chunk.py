@@ -1,4 +1,4 @@
-"""Cut overlong sentences into pieces that a parser can read."""
+"""Cuts overlong sentences into pieces that a parser can read."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def parse_documents(
     batch: int = BATCH,
     limit: int = MAX_TOKENS,
 ) -> Iterator[DocumentAmr]:
-    """Return the graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
+    """Yield the graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts.
 
     A parser that reads sentences in their context (`TextParser`) gets posts of several sentences one by one. A sentence of
     more than `limit` tokens is cut (section 3.1 of the thesis).

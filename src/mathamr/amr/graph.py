@@ -41,7 +41,7 @@ def is_atom(text: str) -> bool:
 
 
 def atom(text: str) -> str:
-    r"""`text` as a Penman atom: unchanged if that reads back, else as a quoted string.
+    r"""Return `text` as a Penman atom: unchanged if that reads back, else as a quoted string.
 
     >>> atom("boy"), atom("and/or"), atom('"quoted"'), atom('say "x')
     ('boy', '"and/or"', '"quoted"', '"say \\"x"')
@@ -50,7 +50,7 @@ def atom(text: str) -> str:
 
 
 def string(text: str) -> str:
-    r"""`text` as a quoted string constant, as in ``:op1 "Euler"``; `unquoted` is the inverse.
+    r"""Return `text` as a quoted string constant, as in ``:op1 "Euler"``; `unquoted` is the inverse.
 
     >>> string("Euler"), string("a\nb")
     ('"Euler"', '"a\\nb"')
@@ -145,7 +145,7 @@ class Amr(AmrFields):
         return dict(self.instances)
 
     def triples(self) -> Iterator[Triple]:
-        """Return every instance, edge and attribute as `penman` holds them: (variable, role, variable or atom)."""
+        """Yield every instance, edge and attribute as `penman` holds them: (variable, role, variable or atom)."""
         for variable, concept in self.instances:
             yield variable, ":instance", concept
         yield from self.edges
@@ -182,7 +182,7 @@ class Amr(AmrFields):
 
     @classmethod
     def from_json(cls, line: str) -> Amr:
-        """Return the inverse of `to_json`."""
+        """Parse the JSON line of `to_json`."""
         top, instances, edges, attributes, tokens, alignments, metadata = json.loads(line)
         return cls(
             top,

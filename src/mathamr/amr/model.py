@@ -51,7 +51,7 @@ def _result(text: str | None) -> Amr | Failure:
 
 
 def model_fingerprint(label: str, model: Path | None) -> str:
-    """`label` and a short hash of the model's files, from their names, sizes and times: weights are too large to read."""
+    """Return `label` with a short hash of the model's files, from their names, sizes and times: weights are too large to read."""
     digest = hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8)
     if model is not None:
         files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]

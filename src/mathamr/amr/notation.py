@@ -91,7 +91,7 @@ def write_branches(
 
 
 def layout(amr: AmrFields) -> Branches:
-    """For every node its written edges: (role, other end, whether that end is defined there).
+    """Return for every node its written edges: (role, other end, whether that end is defined there).
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
     """
@@ -267,7 +267,7 @@ class _Reading:
             self.numbers.setdefault(variable, set()).update(numbers)
 
     def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> AmrFields:
-        """Return the fields read so far; raises if a node has no concept."""
+        """Return the fields read so far; raise a `ParseError` if a node has no concept."""
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
             if variable not in variables:
@@ -317,7 +317,7 @@ def _graph_start(text: str) -> int:
 
 
 def _metadata(comments: str) -> dict[str, str]:
-    """``# ::key value`` lines; several keys may share a line, but a sentence may hold ``::`` itself."""
+    """Parse ``# ::key value`` lines; several keys may share a line, and a sentence may itself hold ``::``."""
     values: dict[str, str] = {}
     for line in comments.splitlines():
         whole = re.match(rf"\s*#\s*::({'|'.join(_WHOLE_LINE_KEYS)})(?:\s+|$)(.*)", line)

@@ -38,7 +38,7 @@ class PartialParseError(MathAMRError):
 
 
 def all_graphs(results: Sequence[Amr | Failure]) -> list[Amr]:
-    """Return the graphs of a batch; raises `PartialParseError` if a sentence has none."""
+    """Return the graphs of a batch; raise `PartialParseError` if a sentence has none."""
     graphs = [result for result in results if isinstance(result, Amr)]
     if len(graphs) < len(results):
         raise PartialParseError(results)
@@ -108,7 +108,7 @@ def vouch_for_parser(name: str = "builtin", model: str | None = None) -> None:
 
 
 def check_recorded(name: str, model: str | None, source: object) -> None:
-    """Refuse a third-party class or a parser's model that only a file has named."""
+    """Raise an error for a third-party parser, or a model of a parser, that a file names and no person has vouched for."""
     if (name in PARSERS and model is None) or (name, model) in _vouched:
         return
     if ":" not in name:

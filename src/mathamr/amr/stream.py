@@ -45,7 +45,9 @@ class Answer:
     error: str | None
 
     def to_json(self) -> str:
-        """Return one JSON line in ASCII, which any encoding of stdout can hold."""
+        """Return one JSON line; it is pure ASCII only if the text has characters that cannot be printed. (`{"text": "é", …}`
+        is written as it stands.)
+        """
         row = {"text": self.text, "amr": self.amr, "error": self.error}
         line = json.dumps(row, ensure_ascii=False)
         return line if line.isprintable() else json.dumps(row)

@@ -44,14 +44,16 @@ class ParallelParser(Closing):
         self.name, self.fingerprint = self._pool.identity
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """Return one graph for every sentence; raises `PartialParseError` if some failed."""
+        """Return one graph for every sentence; raise `PartialParseError` if some failed."""
         # Several batches per worker balance sentences of different lengths; a single worker is fastest with one batch.
         count = 4 * self.workers if self.workers > 1 else 1
         size = max(1, min(self.batch, -(-len(sentences) // count)))
         return all_graphs(self._results(list(batches(sentences, size))))
 
     def parse_text(self, sentences: Sequence[str], latex: Mapping[str, str]) -> list[Amr]:
-        """Return one graph for every sentence of a text, in its context if the parser reads it; raises `PartialParseError` if some failed."""
+        """Return one graph for every sentence of a text, in context if the parser reads context; raise `PartialParseError`
+        if some failed.
+        """
         answer = self._pool.ask([list(sentences), dict(latex)])
         return self.parse(sentences) if isinstance(answer, Lost) else all_graphs([*map(_result, answer)])
 
@@ -89,7 +91,7 @@ class ParseWork:
         return self.parser.name, self.parser.fingerprint
 
     def __call__(self, request: tuple[list[str], dict[str, str] | None]) -> list[str | list[str]]:
-        """Return graphs as JSON, failures as cause and message; the request is sentences, and the formulas of a text or nothing."""
+        """Return graphs as JSON, failures as [cause, message]; a request is (sentences, formulas of their text or None)."""
         sentences, latex = request
         if latex is not None and isinstance(self.parser, TextParser):
             results = parse_text(self.parser, sentences, latex)

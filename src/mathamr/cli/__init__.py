@@ -94,7 +94,7 @@ class Verb(TyperCommand):
 
 
 def _listed() -> None:
-    """Stand for a verb in the list of verbs."""
+    """Stand for a command in the list of `--help`."""
 
 
 def _command(verb: str) -> Any:
@@ -156,7 +156,7 @@ def _make_printable(stream: object) -> None:
 
 
 def main() -> None:
-    """Entry point: print a `MathAMRError` as one message and exit with code 1."""
+    """Run the command; print a `MathAMRError` as one message and exit with code 1."""
     collect_rarely()
     atexit.register(gc.freeze)  # skips a last collection, an eighth of a first query's time
     _make_printable(sys.stdout)

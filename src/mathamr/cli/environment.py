@@ -109,7 +109,7 @@ def _box(again: str) -> Finding:
 
 
 def _further_models() -> Finding:
-    """Return which of the models beside the default one are installed."""
+    """Return the finding on the further models: how many are installed, or which are missing."""
     from mathamr.systems.models import IN_MORE, MORE, boxed
 
     missing = sorted(set(IN_MORE) - set(boxed()))
@@ -138,7 +138,9 @@ def _optional() -> list[Finding]:
 
 
 def _optional_package(package: str, module: str, purpose: str, wanted: str) -> Finding:
-    """Return a package that is installed counts only if it has the module that is used of it."""
+    """Return the finding on an optional package; it counts as installed only if the module that we import from it can be
+    found.
+    """
     version = _version(package)
     if _has_module(module):
         return Finding("optional", package, "ok", version or "installed")
@@ -156,7 +158,7 @@ def _has_module(module: str) -> bool:
 
 
 def _privacy() -> list[Finding]:
-    """Return the switches that keep libraries silent, and what ONNX Runtime wrote for its maker before or elsewhere."""
+    """Return the findings on the telemetry switches, and on event files that ONNX Runtime has queued."""
     findings = [
         Finding(
             "privacy", switch.name, "ok", os.environ.get(switch.name, "not set"), f"otherwise {switch.help}"

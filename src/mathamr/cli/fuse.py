@@ -55,7 +55,7 @@ def command(
 
 
 def _weights(text: str, count: int) -> list[float] | None:
-    """Return the weights as typed, one per run."""
+    """Parse `--weights`: one number for each of `count` runs, or None if it is empty."""
     if not text:
         return None
     try:

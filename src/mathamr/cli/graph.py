@@ -134,7 +134,7 @@ def _build(
 
 
 def _share(report: Report) -> Callable[[], float | None]:
-    """Return the share of the posts that was read, not counting the tables that are read before them."""
+    """Return a function that gives the share of the posts read so far, without the tables that are read before them."""
     before: int | None = None
 
     def share() -> float | None:

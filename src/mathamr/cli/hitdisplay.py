@@ -1,4 +1,4 @@
-"""What a search found, as people read it on a terminal."""
+"""Prints hits, explanations and ranks on a terminal."""
 
 from __future__ import annotations
 

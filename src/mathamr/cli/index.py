@@ -221,7 +221,7 @@ def _print(summary: BuildSummary, *, as_json: bool, verbose: bool) -> None:
 
 
 def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
-    """Print what was indexed in one line, to standard output unless a stream is given, and in another what was left out."""
+    """Print one line on what was indexed, to `stream` or standard output, and one on what was left out, to standard error."""
     from mathamr.core.progress import duration
 
     counts = summary.manifest.counts

@@ -210,7 +210,7 @@ def _post_of(origin: Path, name: str) -> Post:
 
 
 def _default_task(index: Path) -> Task:
-    """Answers, unless the model of the index has vectors of formulas alone."""
+    """Return the task to search for if none is named: answers, or formulas if the index has vectors of formulas alone."""
     from mathamr.index.manifest import Manifest
 
     fields = Manifest.read(index.expanduser()).model.fields

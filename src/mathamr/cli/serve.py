@@ -121,7 +121,7 @@ def command(
 
 
 def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
-    """Return the index of a folder of notes, made or updated."""
+    """Build or update the index of a folder of notes, and return the index folder."""
     from mathamr.cli.index import show_briefly
     from mathamr.core.workers import processors
     from mathamr.index.indexing.builder import BuildOptions, build_index

@@ -17,7 +17,7 @@ _PATIENCE = 0.01  # seconds to wait for another item before a batch that is not 
 
 
 def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """List of at most `size` items.
+    """Yield lists of at most `size` items.
 
     >>> list(batches("abcde", 2))
     [['a', 'b'], ['c', 'd'], ['e']]
@@ -46,7 +46,7 @@ def portions(items: Iterable[T], most: int, size: Callable[[T], int], largest: i
 
 
 def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
-    """List of the items that arrive within each interval.
+    """Yield, for each interval, the list of the items that arrived in it.
 
     >>> list(every(60, "abc")), list(every(0, "abc"))
     ([['a', 'b', 'c']], [['a'], ['b'], ['c']])

@@ -37,7 +37,7 @@ class Cancellation:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Apply to the checks of a block, in this thread."""
+        """Make `check_cancelled` inside the block, in this thread, raise once this work is cancelled."""
         before = _APPLIED.set(self)
         try:
             yield

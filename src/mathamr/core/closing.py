@@ -12,7 +12,7 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Releases everything; it may be called twice."""
+        """Release everything; it may be called twice."""
 
     def __enter__(self) -> Self:
         return self

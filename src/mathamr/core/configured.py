@@ -46,7 +46,7 @@ def describing(path: Path, what: str) -> Iterator[None]:
 
 
 def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Refuses a configuration with a field outside its range."""
+    """Raise an error if a field of a configuration is outside its range."""
     for name, (low, high) in ranges.items():
         value = getattr(configuration, name)
         if not low <= value <= high:
@@ -96,7 +96,7 @@ class Configured:
         self.check()
 
     def check(self) -> None:
-        """Refuse invalid fields, beyond their ranges."""
+        """Raise an error for invalid fields that `ranges` cannot express; subclasses override this."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
@@ -106,7 +106,7 @@ class Configured:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Self:
-        """Reverse `to_json`; unknown fields and values of another type are refused."""
+        """Create the configuration from the JSON of `to_json`; refuse unknown fields and values of another type."""
         return cls(**known_fields(cls, row, cls.title))
 
     def changed(self, changes: Iterable[str]) -> Self:

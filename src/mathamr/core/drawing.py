@@ -1,4 +1,4 @@
-"""Write SVG: shapes and text of any picture, all text escaped, no external fonts or scripts.
+"""Writes SVG: shapes and text of any picture, all text escaped, no external fonts or scripts.
 
 `shape`, `text` and `document` write elements; a `Drawing` collects nodes and lines with classes for light and dark pages.
 `save_png` draws an SVG file as pixels.
@@ -82,7 +82,7 @@ def text(
 
 
 def document(width: float, height: float, title: str, *content: str, **attributes: str) -> str:
-    """Return an SVG file of some size around markup; `viewBox` is the only attribute of mixed case."""
+    """Return an SVG file of this size around markup."""
     body = (shape("title", escaped(title)), *content)
     width, height = ceil(width), ceil(height)
     box = {"viewBox": f"0 0 {_number(width)} {_number(height)}"}

@@ -11,7 +11,7 @@ class MathAMRError(Exception):
     """An error that the user can act on: its text says what is wrong, where, and what to do."""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Return what another process makes the error of: its text and fields, whatever its class takes."""
+        """Return how another process rebuilds the error: from its text and fields, whatever arguments its class takes."""
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 

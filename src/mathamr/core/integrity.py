@@ -10,7 +10,7 @@ from mathamr.core.storage.plainfiles import open_regular
 
 
 def checked_file(path: Path, hashes: dict[str, str]) -> None:
-    """Refuses a file of a model that is missing or has another hash than expected."""
+    """Raise an error if a file of a model is missing or its hash differs from the expected one."""
     expected = hashes.get(path.name)
     try:
         found = file_hash(path)

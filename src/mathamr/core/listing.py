@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def names(listing: str) -> frozenset[str]:
-    """Return the names in a text, which blanks and line ends separate.
+    """Split a list of names at whitespace.
 
     >>> sorted(names("sin cos"))
     ['cos', 'sin']

@@ -23,7 +23,7 @@ def collect_rarely() -> None:
 
 
 def keep_loaded() -> None:
-    """Exclude all that exists now from collections: in a server a scan of its models would delay the requests of the moment."""
+    """Exclude all objects that exist now from garbage collection, so that no request waits for a scan of the models."""
     gc.collect()
     gc.freeze()
 
@@ -39,7 +39,7 @@ def limit_thread_memory() -> None:
 
 
 def give_back() -> None:
-    """Return freed memory to the system, which the C library would keep in fragments, where it knows how to (glibc does)."""
+    """Give freed memory back to the operating system; does nothing unless the C library is glibc."""
     trim = _trim()
     if trim is not None:
         trim(0)

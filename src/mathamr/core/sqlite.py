@@ -43,7 +43,7 @@ _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM", "SQLITE_IOE
 
 
 def inflated(blob: bytes, limit: int | None = None) -> bytes:
-    """Decompresses a cell; raises `zlib.error` if it is damaged or exceeds the limit."""
+    """Decompress a cell; raise `zlib.error` if it is damaged or exceeds the limit."""
     unpacker = zlib.decompressobj()
     content = unpacker.decompress(blob, MOST_UNPACKED if limit is None else limit)
     if not unpacker.eof:
@@ -75,7 +75,7 @@ def _translated(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _explained(error: sqlite3.Error) -> str:
-    """SQLite's message; a full disk is named as such."""
+    """Return SQLite's message; explain a full disk in words."""
     if getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
         return f"the disk or a quota is full ({error}); make room and try again, nothing of it was changed"
     return str(error)
@@ -104,7 +104,7 @@ class CheckedCursor(sqlite3.Cursor):
             return super().fetchone()
 
     def fetchall(self) -> list[Any]:
-        """All rows that are left."""
+        """Return all remaining rows."""
         with _translated(self.connection):
             return super().fetchall()
 
@@ -232,7 +232,7 @@ def _statements(schema: str) -> dict[str, tuple[str, str]]:
 
 
 def _plain(table: object, sql: object) -> tuple[str, str]:
-    """Return what a part belongs to, and its statement; blanks of any kind and number are the same."""
+    """Return the table that a part of a schema belongs to, and its SQL with whitespace normalised."""
     return str(table), " ".join(str(sql).split())
 
 
@@ -332,7 +332,7 @@ class Database(Closing):
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def verify(self) -> list[str]:
-        """Messages about damage to the database itself; empty if it is intact."""
+        """Return messages about damage to the database itself; empty if it is intact."""
         words = [str(row[0]) for row in self._rows("PRAGMA integrity_check(5)")]
         return [] if words == ["ok"] else words
 
@@ -343,7 +343,8 @@ class Database(Closing):
         return self._rows(sql)[0][0]
 
     def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
-        """Yield the rows of a query that ends in a WHERE condition to extend, without their first column, which must be a number.
+        """Yield the rows of a query, page by page, without their first column. The query must end in a WHERE clause; its
+        first column is the number `number`.
 
         They are read a page at a time, so that a slow reader does not prevent the cleanup of writers' files.
         """

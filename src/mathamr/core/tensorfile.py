@@ -166,7 +166,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], AnyArray]]:
-    """Every tensor's name, its row of the header, and its bytes, which stay in the file until they are read."""
+    """Yield every tensor's name, its row of the header, and its bytes, which stay in the file until they are read."""
     header, begin = _header(path)
     with path.open("rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -31,7 +31,8 @@ class _NoFilling(TorchFunctionMode):
 
 @contextmanager
 def unfilled() -> Iterator[None]:
-    """Networks built inside have shapes but no memory, so that a damaged configuration cannot request more than the weights need.
+    """Build networks inside the block without memory, so that a damaged configuration cannot request more than the weights
+    need.
 
     They are not initialised either: for tensors without memory torch would load its compiler, which takes longer than
     reading the weights.

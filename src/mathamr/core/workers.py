@@ -92,7 +92,7 @@ class Pool(Protocol):
         ...
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """(request, answer) in the order of the requests, which are read a little ahead."""
+        """Yield (request, answer) in the order of the requests, which are read a little ahead."""
         ...
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ class WorkerPool(Closing):
             raise
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """(request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
+        """Yield (request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
         idle: SimpleQueue[_Worker] = SimpleQueue()
         for worker in self._workers:
             idle.put(worker)
@@ -189,7 +189,7 @@ class _Worker:
         """Serialises requests: a process takes one at a time, but `map` and `ask` may overlap."""
 
     def start(self) -> None:
-        """Start the process, which creates its work and then sends identity."""
+        """Start the process, which creates its work and then sends its identity."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not replace the standard module.
@@ -304,7 +304,7 @@ def _answer_to(sent: bytes, to: int, of: int, timeout: float | None) -> bytes | 
 
 
 def _work(factory: str, arguments: str, allowance: str) -> None:
-    """Run in the worker process: sends identity, then answers every request."""
+    """Run the worker process: send the identity, then answer every request."""
     processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Output that the work prints goes to stderr, because stdout carries the answers.
@@ -337,7 +337,7 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
 
 
 def _limit_memory(more: int) -> None:
-    """Limits this process to `more` bytes above what it has now, where the system reports that."""
+    """Limit this process to `more` bytes above its present use, on systems that report it."""
     try:
         has = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (has + more, resource.RLIM_INFINITY))

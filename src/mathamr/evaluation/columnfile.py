@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 def place(path: Path, line: int | None) -> str:
-    """Return a line of a file for messages."""
+    """Return the place of a line for messages, `FILE, line N`."""
     return display_path(path) if line is None else f"{display_path(path)}, line {line}"
 
 

@@ -40,7 +40,7 @@ def fuse_runs(
 
 
 def remarks_on(runs: Sequence[Run]) -> list[str]:
-    """Remarks on runs to be fused; raises an error if no two runs share a topic.
+    """Return remarks on runs to be fused; raise an error if no two runs share a topic.
 
     >>> mine = Run.of("mine", {"A.1": [("7", 2.0)], "A.2": [("8", 1.0)]})
     >>> remarks_on([mine, Run.of("theirs", {"A.1": [("7", 0.9)]})])

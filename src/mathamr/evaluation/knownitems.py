@@ -21,7 +21,7 @@ from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Formula, Post
 
 DEPTH = 10
-"""A right post behind so many is not found."""
+"""Ranks up to which a right post counts as found."""
 LEAST, MOST = 6, 40
 """The numbers of symbols between which a formula is asked for."""
 LONGEST = 160
@@ -34,7 +34,7 @@ _SIDES = re.compile(r"\\(?:leq?|geq?|neq?|equiv|to|in|subset(?:eq)?|cong|sim|app
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A query, the posts that are right, how the query was made, and the post it was made of where that one does not count as found."""
+    """A query, its right answers, its form, and (`made_of`) the post it was made from if finding that one does not count."""
 
     query: str | Post
     right: frozenset[str]
@@ -43,7 +43,7 @@ class KnownItem:
 
 
 def reciprocal_rank(right: Collection[str], ids: Sequence[str]) -> float:
-    """Return one divided by the rank of the first right post; 0 behind the first ten.
+    """Return one divided by the rank of the first right post; 0 if it is not among the first `DEPTH`.
 
     >>> reciprocal_rank({"b"}, ["a", "b"])
     0.5
@@ -69,7 +69,7 @@ def draw_known_items(posts: Iterable[Post], count: int) -> list[KnownItem]:
 
 
 def titles(posts: Sequence[Post]) -> Iterator[KnownItem]:
-    """Ask for posts by their titles; a question's title asks for its answers, whose words are others."""
+    """Yield the titles of posts as queries; a question's title asks for its answers, which are worded differently."""
     answers = answers_by_question(posts)
     for post in posts:
         if post.title and post.role != "answer" and post.markup != "declaration" and "$" not in post.title:
@@ -80,7 +80,7 @@ def titles(posts: Sequence[Post]) -> Iterator[KnownItem]:
 
 
 def links(posts: Sequence[Post]) -> Iterator[KnownItem]:
-    """Ask for posts by the words with which others link to them, where those are not their titles."""
+    """Yield as queries the words by which other posts link to a post, unless these are its title."""
     known = {post.id: post.title.casefold() for post in posts}
     asked: set[tuple[str, str]] = set()
     for post in posts:
@@ -93,7 +93,7 @@ def links(posts: Sequence[Post]) -> Iterator[KnownItem]:
 
 
 def questions(posts: Sequence[Post]) -> Iterator[KnownItem]:
-    """Ask for the answers to whole questions."""
+    """Yield whole questions as queries for their answers."""
     answers = answers_by_question(posts)
     for post in posts:
         if post.role == "question" and post.id in answers:
@@ -174,7 +174,9 @@ def longest_side(latex: str) -> str | None:
 
 
 def _formula_queries(post: Post, formula: Formula) -> Iterator[tuple[str, str]]:
-    """Ask for one side of a formula where it has sides: a whole formula is always found first."""
+    """Yield queries for one side of a formula, or the whole if it has no sides, alone and with a word: a whole formula is
+    always found first.
+    """
     asked = longest_side(formula.latex) or formula.latex
     yield f"${asked}$", "formula"
     known = content_words(post)

@@ -49,7 +49,7 @@ class Qrels:
         return frozenset(item for item, grade in self.grades.get(topic, {}).items() if grade >= threshold)
 
     def with_relevant(self, threshold: int = RELEVANT) -> Qrels:
-        """Only the topics that have a relevant item."""
+        """Return the judgments of the topics that have a relevant item."""
         return Qrels(
             {topic: grades for topic, grades in self.grades.items() if self.relevant(topic, threshold)}
         )

@@ -120,7 +120,7 @@ class Run:
 
 
 def ordered(hits: Iterable[RunHit]) -> tuple[RunHit, ...]:
-    """Hits in the order of trec_eval: by score, and among equal scores the larger id first."""
+    """Return hits in the order of trec_eval: by score, and among equal scores the larger id first."""
     return tuple(sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True))
 
 

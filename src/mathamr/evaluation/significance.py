@@ -69,7 +69,7 @@ def bonferroni(p_value: float, tests: int) -> float:
 
 
 def stars(p_value: float | None) -> str:
-    """One star under .05, two under .01, three under .001; give it a corrected p-value.
+    """Return one star for a p-value under .05, two under .01, three under .001; pass a corrected p-value.
 
     >>> stars(0.2), stars(0.04), stars(0.002), stars(0.0001)
     ('', '*', '**', '***')
@@ -78,7 +78,7 @@ def stars(p_value: float | None) -> str:
 
 
 def mean_interval(values: Sequence[float], level: float = LEVEL) -> tuple[float, float] | None:
-    """Return the confidence interval of a mean at 1 - level by the t distribution; `None` of fewer than two values."""
+    """Return the confidence interval of a mean at 1 - level by the t distribution; `None` for fewer than two values."""
     if len(values) < 2:
         return None
     numbers = np.asarray(values, dtype=float)
@@ -91,7 +91,7 @@ def bootstrap_interval(
 ) -> tuple[float, float] | None:
     """Return the percentile bootstrap interval of a mean: topics drawn with replacement, `samples` times.
 
-    It assumes no distribution, which suits measures that pile up at 0 and 1. `None` of fewer than two values.
+    It assumes no distribution, which suits measures that pile up at 0 and 1. `None` for fewer than two values.
     """
     if len(values) < 2:
         return None
@@ -121,7 +121,7 @@ def two_tailed_p(statistic: float, degrees: int) -> float:
 
 
 def t_quantile(probability: float, degrees: int) -> float:
-    """Where the t distribution reaches a probability of at least one half, found by bisection.
+    """Return the value at which the t distribution reaches a probability of at least one half, found by bisection.
 
     >>> round(t_quantile(0.975, 10), 3)
     2.228

@@ -69,7 +69,7 @@ def significance_rows(comparison: Comparison) -> list[list[str]]:
 
 
 def topics_table(comparison: Comparison) -> str:
-    """Every value, one line per topic and run."""
+    """Return every value as a table, one line per topic and run."""
     rows = [["topic", "run", *comparison.measures]]
     for topic in comparison.topics:
         for scores in comparison.scores:

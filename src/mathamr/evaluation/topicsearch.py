@@ -116,7 +116,7 @@ def _leave_out_unwritable(results: dict[str, list[TopicHit]]) -> list[str]:
 
 
 def _note_lines(noted: Mapping[str, Sequence[str]]) -> list[str]:
-    """Each note once with its topics, the most frequent first."""
+    """Return each note once with its topics, the most frequent first."""
     lines = [
         f"topic{'s' * (len(topics) > 1)} {few(topics)}: {note}"
         for note, topics in sorted(noted.items(), key=lambda each: -len(each[1]))
@@ -186,7 +186,7 @@ def rerank_results(
 
 
 def _left_out(run: Run, topics: Collection[str]) -> list[str]:
-    """Remarks on topics that a run lacks, and on topics of the run that are not in the topic file."""
+    """Return remarks on topics that a run lacks, and on topics of the run that are not in the topic file."""
     missing = [topic for topic in topics if topic not in run.rankings]
     more = [topic for topic in run.rankings if topic not in topics]
     remarks = []
@@ -200,7 +200,7 @@ def _left_out(run: Run, topics: Collection[str]) -> list[str]:
 
 
 def _visuals(ranked: Sequence[RankedResult], catalogue: Catalogue, depth: int) -> list[TopicHit]:
-    """Formulas by visual id, each once; by their own id if the collection has no visual ids."""
+    """Return formulas by visual id, each once; by their own id if the collection has no visual ids."""
     found: dict[str, TopicHit] = {}
     known = catalogue.visuals([each.visual for each in ranked])
     for each in ranked:

@@ -75,7 +75,7 @@ def similarity(query: Trees, found: Trees) -> float:
 
 
 def work(query: Trees, found: Trees) -> int:
-    """Return the pairs of nodes that `similarity` compares: at most `LARGEST` squared for each kind of tree."""
+    """Return the number of pairs of nodes that `similarity` compares: at most `LARGEST` squared for each kind of tree."""
     return sum(
         min(len(ours), LARGEST) * min(len(theirs), LARGEST)
         for ours, theirs in zip(query, found, strict=True)

@@ -51,7 +51,7 @@ class BuildCounts:
 
     @property
     def failed(self) -> int:
-        """Posts that have no graph; the thesis lost 2 % here."""
+        """The number of posts that have no graph; the thesis lost 2 % here."""
         return self.given - self.made - self.kept
 
 
@@ -130,7 +130,7 @@ def build_vocabularies(
 
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
-    """Make these the store's vocabularies and deletes the tensors if they differ from the previous ones."""
+    """Make these the store's vocabularies, and delete the tensors if they differ from the previous ones."""
     try:
         labels, names = store.vocabularies()
         same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
@@ -188,7 +188,7 @@ class GraphWork:
         return [row for row, _ in self.made(request)]
 
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
-        """One row per post, and the graph as it will be read from the store."""
+        """Yield one row per post, and the graph as it will be read from the store."""
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
         for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
             text, graph = notation.write_and_read(made.graph)
@@ -257,7 +257,9 @@ def _answers(
 def rows_of(
     ask: Callable[[list[str]], list[dict[str, Any]] | Lost], line: str
 ) -> list[dict[str, Any]] | Lost:
-    """Return the row of one post; without the AMR parser if the post takes too much with it; `Lost` if it does even so."""
+    """Return the row of one post. If the post exceeds its limits it is tried again without the AMR parser; `Lost` if that
+    fails too.
+    """
     answer = ask([line])
     if not isinstance(answer, Lost):
         return answer

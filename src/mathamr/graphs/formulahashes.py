@@ -48,7 +48,7 @@ def _depths(above: AnyArray) -> AnyArray:
 
 
 def mixed(values: AnyArray) -> AnyArray:
-    """Spreads numbers over 64 bits by a fixed function."""
+    """Spread numbers over 64 bits by a fixed function."""
     with np.errstate(over="ignore"):
         values = (values + _FIRST) * _SECOND
         values = (values ^ (values >> np.uint64(30))) * _THIRD

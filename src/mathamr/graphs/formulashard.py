@@ -80,7 +80,7 @@ class FormulaLabels:
         return found or 0
 
     def types(self) -> AnyArray:
-        """For every label the index of its type among the special labels; 0 for one without a type, such as ``+``."""
+        """Return, for every label, the index of its type among the special labels; 0 for one without a type, such as ``+``."""
         kinds = {kind: place for place, kind in enumerate(TYPES, 1)}
         return np.array(
             [kinds.get(label[0], 0) if label[1:2] == "!" else 0 for label in self.labels], np.int64
@@ -125,13 +125,13 @@ class FormulaTrees:
         return len(self.starts) - 1
 
     def above(self) -> AnyArray:
-        """For every node the number of its parent among all nodes; -1 for a root."""
+        """Return, for every node, the number of its parent among all nodes; -1 for a root."""
         starts = np.repeat(self.starts[:-1], np.diff(self.starts))
         found: AnyArray = np.where(self.parents >= 0, starts + self.parents, -1)
         return found
 
     def tree(self, number: int, labels: FormulaLabels, kind: str) -> Tree:
-        """Restores one tree, with folded labels; all operands of an unordered operator are on edge 0."""
+        """Restore one tree, with folded labels; all operands of an unordered operator are on edge 0."""
         nodes = slice(int(self.starts[number]), int(self.starts[number + 1]))
         edges = "".join(EDGES[kind][edge] for edge in self.edges[nodes][1:].tolist())
         return Tree(
@@ -162,7 +162,7 @@ class FormulaTrees:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray], prefix: str) -> FormulaTrees:
-        """Return the inverse of `arrays`; refuse numbers that do not form trees."""
+        """Create the trees from `arrays`; refuse numbers that do not form trees."""
         labels, parents, edges, sizes, starts = (arrays[f"{prefix}_{name}"] for name in cls.__slots__)
         total = len(labels)
         if (
@@ -251,7 +251,7 @@ class FormulaShard:
         return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
 
     def both(self, number: int) -> tuple[Opt, Slt]:
-        """Restores both trees of one formula, as `FormulaTrees.tree` does."""
+        """Restore both trees of one formula, as `FormulaTrees.tree` does."""
         opt, slt = self.opt.tree(number, self.labels, "opt"), self.slt.tree(number, self.labels, "slt")
         return Opt(opt.labels, opt.parents, opt.edges), Slt(slt.labels, slt.parents, slt.edges)
 
@@ -276,7 +276,7 @@ class FormulaShard:
 
     @classmethod
     def load(cls, path: Path) -> FormulaShard:
-        """Return the inverse of `save`."""
+        """Read the file that `save` wrote."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}

@@ -62,7 +62,7 @@ class GuardedGraphs:
             self._remembered.put(line, rows[0])
 
     def close(self) -> None:
-        """Releases the process for the next `take`; a process released earlier is ended."""
+        """Release the process for the next `take`; end a process released earlier."""
         if self._pool.closed:
             return
         with _keeping:

@@ -42,7 +42,7 @@ class MathGraph:
 
     @property
     def formula_map(self) -> dict[str, str]:
-        """Maps placeholders to formula ids, as the thesis does for formula retrieval."""
+        """The formula id of every placeholder, as the thesis maps them for formula retrieval."""
         return {formula.placeholder: formula.formula_id for formula in self.formulas}
 
     @property

@@ -49,7 +49,7 @@ def picture(
     structure: Structure = "hierarchy",
     auxiliary: Auxiliary = "none",
 ) -> str:
-    """Draws the graph of one post as SVG, with the virtual nodes that a tensor of this configuration has."""
+    """Draw the graph of one post as SVG, with the virtual nodes that a tensor of this configuration has."""
     whole = unified(graph, mode)
     drawing = Drawing(f"MathAMR+ graph of post {graph.post_id}")
     formula_variables = {formula.variable: formula for formula in graph.formulas}
@@ -88,7 +88,7 @@ class _Badge:
 
 
 def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> list[_Badge]:
-    """Tints the regions of sentences and trees; returns their virtual nodes."""
+    """Tint the regions of sentences and trees; return their virtual nodes."""
     badges: list[_Badge] = []
     for number, variables in enumerate(graph.sentences):
         box = _box(placed, variables)
@@ -111,7 +111,7 @@ def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: Formu
 
 
 def _document(drawing: Drawing, graph: MathGraph) -> float:
-    """Draws the document's virtual node; returns its right end."""
+    """Draw the document's virtual node; return its right end."""
     return 16 + drawing.node(16, _TOP, "VIRTUAL_DOCUMENT", "virtual", f"post {graph.post_id}")
 
 

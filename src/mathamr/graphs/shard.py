@@ -56,7 +56,7 @@ class Shard:
         )
 
     def representatives(self, number: int) -> int:
-        """Return the representatives of a graph."""
+        """Return the number of representatives of a graph."""
         return int(self.starts["reps"][number + 1] - self.starts["reps"][number])
 
     def _slice(self, name: str, number: int) -> AnyArray:

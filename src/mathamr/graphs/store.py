@@ -52,7 +52,7 @@ class StoredPost:
 
     @classmethod
     def packed(cls, text: str) -> bytes:
-        """Compresses Penman text for the store."""
+        """Compress Penman text for the store."""
         return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
     @property
@@ -104,7 +104,7 @@ class GraphStore(Database):
         return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, posts: Iterable[StoredPost]) -> None:
-        """Store or replaces graphs; the tensors of a replaced graph are deleted."""
+        """Store or replace graphs; delete the tensors of a replaced graph."""
         for post in posts:
             self.delete(post.id)
             self._db.execute(
@@ -148,7 +148,7 @@ class GraphStore(Database):
             yield post_id, _text(blob, post_id)
 
     def pairs(self, *, accepted_only: bool = False) -> Iterator[tuple[str, str]]:
-        """Return (question, answer) ids for training: every stored answer of a stored question, or only accepted ones."""
+        """Yield (question, answer) ids for training: every stored answer of a stored question, or only accepted ones."""
         sql = (
             "SELECT q.id, a.id FROM posts a JOIN posts q ON q.id = a.parent"
             f" WHERE a.kind IN ({', '.join('?' * len(ANSWERING))})"
@@ -203,19 +203,19 @@ class GraphStore(Database):
         self._db.execute("DELETE FROM tensors")
 
     def count_tensors(self, configuration: str) -> int:
-        """How many posts have a tensor of that configuration."""
+        """Return how many posts have a tensor of that configuration."""
         sql = "SELECT count(*) FROM tensors WHERE configuration = ?"
         return int(self._db.execute(sql, (configuration,)).fetchone()[0])
 
     def fallbacks(self) -> Counter[str]:
-        """Fallbacks of all graphs, counted by cause."""
+        """Return the fallbacks of all graphs, counted by cause."""
         causes: Counter[str] = Counter()
         for (row,) in self._db.execute("SELECT fallbacks FROM posts WHERE fallbacks != '{}'"):
             causes.update(json.loads(row))
         return causes
 
     def sizes(self) -> list[tuple[str, int, int, int, int]]:
-        """(kind, posts, nodes, edges, formulas) summed over the posts of each kind."""
+        """Return (kind, posts, nodes, edges, formulas), summed over the posts of each kind."""
         sql = "SELECT kind, count(*), sum(nodes), sum(edges), sum(formulas) FROM posts GROUP BY kind ORDER BY kind"
         return self._db.execute(sql).fetchall()
 

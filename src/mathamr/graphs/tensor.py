@@ -80,7 +80,7 @@ class GraphTensor:
 
     @classmethod
     def from_bytes(cls, blob: bytes) -> GraphTensor:
-        """Return the inverse of `to_bytes`; damaged bytes raise an error and never give a wrong graph."""
+        """Read the bytes of `to_bytes`; damaged bytes raise an error and never give a wrong graph."""
         if not isinstance(blob, bytes) or not blob.startswith(_MAGIC):
             raise MathAMRError("these bytes are not a stored graph of this version; build the store again")
         try:

@@ -132,7 +132,7 @@ class VocabularyCounts:
 
     @classmethod
     def from_json(cls, row: list[Any]) -> VocabularyCounts:
-        """Return the inverse of `to_json`."""
+        """Create the counts from the JSON of `to_json`."""
         labels, relations, raw_labels, raw_relations = row
         return cls(Counter(labels), Counter(relations), set(raw_labels), set(raw_relations))
 

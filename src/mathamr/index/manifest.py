@@ -40,7 +40,7 @@ _TEXT = (str, type(None))
 
 
 def _typed(row: dict[str, Any], **kinds: type | tuple[type, ...]) -> dict[str, Any]:
-    """Return the row if its values have these types, else raises."""
+    """Return the row if its values have these types; raise `TypeError` if not."""
     for name, kind in kinds.items():
         if not isinstance(row[name], kind):
             raise TypeError(f"{name} is {str(row[name])[:100]!r}")
@@ -145,7 +145,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str, where: str = MANIFEST) -> Manifest:
-        """Return the inverse of `to_json`; a manifest of another format raises `OutdatedFormatError`."""
+        """Parse the text of `to_json`; raise `OutdatedFormatError` for a manifest of another format."""
         try:
             row = json.loads(text)
             checksum = row.pop(CHECKSUM, None)
@@ -193,7 +193,7 @@ class Manifest:
         return cls(**{each.name: row[each.name] for each in fields(cls)})
 
     def write(self, folder: Path) -> Manifest:
-        """Write it into the folder atomically, and return it as written."""
+        """Write the manifest into the folder atomically, and return it as written."""
         now = build_time().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))

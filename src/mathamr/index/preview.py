@@ -89,7 +89,7 @@ class PreviewNumbers(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> tuple[PreviewNumbers, int]:
-        """Return the inverse of `to_bytes`, and the number of bytes that were read."""
+        """Read the numbers from the bytes of `to_bytes`, and return them with the number of bytes that were read."""
         sizes = np.frombuffer(content, np.int32, len(cls._fields)).tolist()
         numbers = np.frombuffer(content, np.int32, sum(sizes), 4 * len(sizes))
         first, second, third, fourth, _ = accumulate(sizes)
@@ -139,7 +139,7 @@ class Preview:
     """The head of a post, and its sentences, LaTeX and ids of formulas, each one text that the numbers cut."""
 
     def __init__(self, head: PreviewHead, content: bytes) -> None:
-        """`content` are the numbers and the texts."""
+        """Read the numbers and the texts in `content`."""
         self.head, self.post, self.weight = head, head.post, len(content)
         self.numbers, done = PreviewNumbers.from_bytes(content)
         texts = content[done:].decode("utf-8", "surrogatepass")
@@ -234,7 +234,7 @@ def title_parts(post: Post, formulas: Iterable[Formula]) -> list[TitlePart]:
 
 
 def _numbers_of(read: Passage, formulas: Sequence[Formula], listed: int) -> PreviewNumbers:
-    """Return the numbers of a post that lists the first so many formulas."""
+    """Return the numbers of a post whose preview stores the LaTeX of its first `listed` formulas only."""
     known = {each.id: number for number, each in enumerate(formulas)}
     tokens = [token_numbers(each.latex) for each in formulas]
     stems = [stem_numbers(each.text) for each in read.sentences]

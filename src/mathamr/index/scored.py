@@ -19,7 +19,7 @@ DECIMALS = 6
 
 
 class Scored(NamedTuple):
-    """A found entry and its score from -1 to 1."""
+    """A found entry and its score; only cosines are between -1 and 1."""
 
     id: str
     score: float
@@ -58,7 +58,7 @@ class EntryNames:
         return {name: row for row, name in enumerate(self._all())}
 
     def rows_in(self, others: EntryNames) -> IntArray:
-        """Return the rows that others have for the ids of all rows, or -1; they are computed once."""
+        """Return for each row the row of the same id in `others`, or -1; computed once."""
         if others not in self._rows_in:
             self._rows_in[others] = others.find(self._all())
         return self._rows_in[others]
@@ -119,7 +119,7 @@ class ScoredColumns(Sequence[Scored]):
         return ListedNames(self.ids).find(ids)
 
     def rows_in(self, names: EntryNames) -> IntArray:
-        """Return the rows that the entries have there, or -1."""
+        """Return the row of each entry in `names`, or -1."""
         return names.find(self.ids)
 
     def with_scores(self, scores: DoubleArray) -> ScoredColumns:
@@ -192,7 +192,7 @@ class ScoredRows(ScoredColumns):
         return places[self.names.find(ids)]
 
     def rows_in(self, names: EntryNames) -> IntArray:
-        """Return the rows that the entries have there, or -1."""
+        """Return the row of each entry in `names`, or -1."""
         return self.names.rows_in(names)[self.rows] if self.names.is_read else names.find(self.ids)
 
     def with_scores(self, scores: DoubleArray) -> ScoredRows:
@@ -208,7 +208,7 @@ _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 
 
 def check_k(k: int) -> int:
-    """Return the number of results if it is positive, else raises."""
+    """Return the number of results; raise an error if it is not positive."""
     if k < 1:
         raise MathAMRError(f"the number of results must be at least 1, got {k}")
     return k
@@ -224,5 +224,5 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
 
 
 def rounded(scores: npt.ArrayLike) -> DoubleArray:
-    """Return scores with so many decimals as count."""
+    """Round scores to `DECIMALS`."""
     return np.round(np.asarray(scores, np.float64), DECIMALS).astype(np.float64, copy=False) + 0.0

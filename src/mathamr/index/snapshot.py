@@ -151,7 +151,7 @@ def take_snapshot(
     lexical: Callable[[], LexicalIndex],
     before: Snapshot | None = None,
 ) -> Snapshot | None:
-    """All parts at one revision; `None` while they are being changed and there is a snapshot `before`.
+    """Open all parts at one revision; return `None` while they are being changed and there is a snapshot `before`.
 
     Without one, it waits for the end of a small change, whose parts do not fit together until then.
     """

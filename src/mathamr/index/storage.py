@@ -122,7 +122,7 @@ class IndexStorage(Closing):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Lets this thread read all parts at one revision, the newest complete one.
+        """Let this thread read all parts at one revision, the newest complete one.
 
         The next block sees what any process has written since.
         """
@@ -311,7 +311,7 @@ class IndexStorage(Closing):
 
     @property
     def work(self) -> GuardedGraphs:
-        """Compute graphs with the parser of the index in another process; for one thread at a time."""
+        """The process that computes graphs with the parser of the index; for one thread at a time."""
         from mathamr.amr.parser import check_recorded
         from mathamr.graphs.guarded import GuardedGraphs
 
@@ -424,7 +424,7 @@ class IndexStorage(Closing):
                 lexical.close()
 
     def close(self) -> None:
-        """Releases everything; it may be called twice."""
+        """Release everything; it may be called twice."""
         self._snapshot = None
         try:
             self.close_engine()

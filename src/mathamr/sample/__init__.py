@@ -7,5 +7,5 @@ from pathlib import Path
 
 
 def folder() -> Path:
-    """Where `Posts.xml`, `formulas.tsv`, `PostLinks.tsv`, `topics/` and `qrels/` lie."""
+    """Return the folder with `Posts.xml`, `formulas.tsv`, `PostLinks.tsv`, `topics/` and `qrels/`."""
     return Path(str(files(__name__)))

@@ -60,14 +60,16 @@ class ConditionCheck:
         return frozenset(each for ids in holding.values() for each in ids)
 
     def few(self, where: Filter | None) -> list[str] | None:
-        """Return all posts that pass, a filter too, if there are so few candidates that all can be read; else `None`."""
+        """Return all posts that fulfil the conditions and the filter if at most `MOST_READ` posts must be read for it; else
+        `None`.
+        """
         if self.candidates is None or len(self.candidates) > MOST_READ:
             return None
         among = self.candidates & self._archive.filters.posts(where) if where else self.candidates
         return sorted(self.passing(sorted(among)))
 
     def passing(self, ids: Sequence[str]) -> set[str]:
-        """Return those of some posts that fulfil the conditions."""
+        """Return which of the posts fulfil the conditions."""
         unread = [each for each in dict.fromkeys(ids) if each not in self._known]
         for each in unread:
             if each in self._refused or (self.candidates is not None and each not in self.candidates):
@@ -174,7 +176,7 @@ class CheckedText:
         return all(map(self._has_title, demand.titles)) and all(map(self._has_phrase, demand.phrases))
 
     def has_any(self, demand: Demand) -> bool:
-        """Return True if the post has anything of an excluded demand."""
+        """Return True if the post has any of the properties that are excluded."""
         return (
             any(tag in self._post.tags or tag in self._shown.tags for tag in demand.tags)
             or self._post.kind in demand.kinds

@@ -1,4 +1,4 @@
-"""`Conditions`: what a typed query demands beside its words: `"exact phrase"`, `-word`, `title:`, `tag:`, `kind:` and `in:`."""
+"""`Conditions`: what a typed query demands besides its words: `"exact phrase"`, `-word`, `title:`, `tag:`, `kind:` and `in:`."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ class Confidence:
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
     def matches(self) -> list[Match]:
-        """Return what each result is to the query; no result is called more than one that is ranked before it.
+        """Return the label of each result; no result has a better label than one that is ranked before it.
 
         A post that has what was typed is at least a weak match, whatever else it is, and so is what stands before it.
         """

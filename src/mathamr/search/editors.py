@@ -100,7 +100,7 @@ _AT_LINE: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = (
 
 
 def file_of(post: Post) -> tuple[Path, int]:
-    """Return the file of a post and its line; raises an error if it is not a text file of this machine that can be opened.
+    """Return the file of a post and its line; raise an error if it is not a text file of this machine that can be opened.
 
     What an index says about a file is not trusted: the path must be absolute, which no option of an editor is, without
     control characters, and lead to a regular file.

@@ -13,7 +13,7 @@ from mathamr.index.engines.entry import Payload
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """Of the best `counted` results: kinds, tags and folders, the most frequent first."""
+    """How often each kind, tag and folder occurs among the best `counted` results, the most frequent first."""
 
     counted: int
     kinds: dict[str, int]
@@ -41,7 +41,7 @@ class FilterCounts:
 
 
 def _shared(sources: Collection[str]) -> int:
-    """Return how many parts all folders begin with."""
+    """Return the number of leading parts that the paths of all folders share."""
     folders = (PurePosixPath(source).parent.parts for source in sources if "/" in source)
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
 

@@ -1,4 +1,6 @@
-"""`FormulaGrader`: what a formula is to the query's, on one scale for all queries: the same, renamed, containing it, or similar."""
+"""`FormulaGrader`: grades how close a formula is to the query's, on one scale for all queries: the same, renamed, containing
+it, or similar.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ Align = Callable[[str, Trees], float]
 
 
 class FormulaGrader:
-    """Grades formulas for one formula of a query, of which it has the trees and the visual key, as far as its budget affords it.
+    """Grades formulas against one formula of a query, given by its trees and visual key; comparisons that `affords` refuses
+    are not made.
 
     >>> from mathamr.formulas.parse import parse
     >>> from mathamr.formulas.visualkey import visual_key

@@ -112,7 +112,7 @@ def shifted_z(scores: DoubleArray) -> DoubleArray:
 
 
 def unchanged(scores: DoubleArray) -> DoubleArray:
-    """Score as they are, for scores that are already comparable."""
+    """Return the scores unchanged, for scores that are already comparable."""
     return scores
 
 
@@ -190,7 +190,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         return found
 
     def scores_of(self, ids: Sequence[str]) -> list[dict[str, float]]:
-        """Return for each ranking, its scores of some of the ids."""
+        """Return, for each ranking, its scores of those of the ids that it has."""
         listed = ((own.find(ids).tolist(), own.scores.tolist()) for own in self._rankings)
         return [
             {each: scores[place] for each, place in zip(ids, places, strict=True) if place >= 0}
@@ -200,7 +200,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
     ) -> Iterator[tuple[IntArray, DoubleArray, float]]:
-        """Yield for each ranking, the rows of its entries, its normalised scores and its weight."""
+        """Yield, for each ranking, the rows of its entries, its normalised scores and its weight."""
         for number, weight in enumerate(_weights(self._rankings, weights)):
             key = number, normalisation
             if key not in self._normalised:

@@ -1,4 +1,4 @@
-"""Draw an alignment as a heatmap (SVG, or PNG with the extra `png`), like Figure 4.1 of the thesis."""
+"""Draws an alignment as a heatmap (SVG, or PNG with the extra `png`), like Figure 4.1 of the thesis."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class HitBuilder:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be shown of the hits."""
+        """Notes on what could not be compared or marked in the hits."""
         notes: list[str] = []
         if self._unmarked:
             notes.append(
@@ -154,7 +154,9 @@ class HitBuilder:
         )
 
     def _similarities(self, previews: Mapping[str, Preview]) -> dict[str, DoubleArray]:
-        """Return for every sentence of some posts, its similarity to the nearest vector of the query; NaN if it has no vector."""
+        """Return, for every sentence of some posts, its similarity to the nearest vector of the query; NaN if it has no
+        vector.
+        """
         field = aligned_field(self._archive)
         if field is None or not previews:
             return {}

@@ -37,7 +37,7 @@ REASONS = {
     CONTAINED: "has a formula that contains it",
     CONTAINED_RENAMED: "has a formula that contains it in other letters",
 }
-"""By the least grade of a post's formulas, what they are to the query's."""
+"""Reasons for a hit, by the least grade of its formulas."""
 FORMULAS = {
     IDENTICAL: "the same formula",
     RENAMED: "the same formula in other letters",
@@ -47,7 +47,7 @@ FORMULAS = {
 """The same of a formula that was found."""
 SIMILAR_FORMULA = "a similar formula"
 PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
-"""By the component of a ranking, what it found a post by."""
+"""How a reason names each component of a ranking."""
 LISTED_BY = "conditions"
 """The name under which evidence says that a post fulfils the conditions that were all of the query."""
 HOLDS = "named"
@@ -237,8 +237,8 @@ class Hit:
 class Hits:
     """The hits of one search, best first.
 
-    `seconds` has the time of each stage (parse, amr, encode, search, rank, snippet), `notes` are messages for the user,
-    and `more` is True if further hits follow. Of a grouped search the hits are the first ones of their groups.
+    `seconds` has the time of each stage that took part (parse, load, amr, encode, align, search, rank, snippet), `notes` are messages for the user,
+    and `more` is True if further hits follow. For a grouped search, the hits are the first ones of their groups.
     """
 
     query: Query
@@ -263,7 +263,7 @@ class Hits:
 
     @property
     def similar_from(self) -> int:
-        """The place of the first hit from which on all hits are only similar."""
+        """The index from which on all hits are only similar; `len(hits)` if the last one is not."""
         last = max((place for place, hit in enumerate(self.hits) if hit.match != "similar"), default=-1)
         return last + 1
 

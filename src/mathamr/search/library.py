@@ -1,4 +1,4 @@
-"""Declarations of formal libraries: how they are asked for, and what is shown of them."""
+"""Declarations of formal libraries: their rankings, queries for them, and their code and documentation."""
 
 from __future__ import annotations
 
@@ -85,14 +85,16 @@ def library_query(query: Query) -> Query:
 
 
 def close_enough(hits: Iterable[Hit]) -> bool:
-    """Return False if all hits are only similar to the query, and none very."""
+    """Return True unless every hit is only "similar" and none is very similar."""
     return any(
         hit.match != "similar" or hit.evidence.get("maxsim", 0.0) >= PROFILE.very_similar for hit in hits
     )
 
 
 def post_named(archive: IndexStorage, name: str) -> Post:
-    """Return the post of an index with an id or a label, such as the full name of a declaration; raises an error if there is none."""
+    """Return the post of an index with an id or a label, such as the full name of a declaration; raise an error if there is
+    none.
+    """
     catalogue = archive.catalogue
     for found in ([name], catalogue.labelled(name, 1)):
         if posts := catalogue.posts(found):

@@ -38,7 +38,7 @@ def _path_key(path: str) -> str:
 
 
 def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filter:
-    """Return the filter narrowed to posts of files in one of some folders."""
+    """Return the filter narrowed to posts of files in any of the folders."""
     if not folders and not where.sources:
         return where
     sources = catalogue.sources()
@@ -105,7 +105,7 @@ def labelled_first(
 
 
 def _asides(post: Post, label: str) -> tuple[bool, int, int]:
-    """Return what orders the posts that one label leads to: whether it is their own, and of declarations how central they are."""
+    """Return the sort key of a post that a label leads to: its own label first, and among declarations the more central ones."""
     own = post.place is not None and post.place.label.lower() == label.lower()
     if post.markup != "declaration":
         return not own, 0, 0

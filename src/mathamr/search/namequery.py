@@ -90,7 +90,7 @@ _EMPHASIS: dict[Markup, re.Pattern[str]] = {
 """What a definition emphasises is usually the name that it introduces."""
 
 Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]]]
-"""Tells which of some stems each of some posts has."""
+"""Returns, for each of the posts, which of the stems it has."""
 
 
 class NamedPosts(Protocol):
@@ -270,7 +270,7 @@ class NameQuery:
     def _found_in(self, preview: Preview, name: Sequence[str]) -> tuple[set[str], bool] | None:
         """Return which stems of the name the beginning of a text has, and whether side by side, by the stored stems.
 
-        `None` if these do not tell: for stop words, and for words and letters that may stand in a formula.
+        `None` if the stored stems cannot tell: for stop words, and for words and letters that may stand in a formula.
         """
         latex = preview.latex.lower()
         if any(word in STOP_WORDS or _is_letter(word) for word in self.words) or any(
@@ -384,7 +384,7 @@ def _name_words(query: Query) -> tuple[str, ...]:
 
 @cache
 def general_words() -> frozenset[str]:
-    """Return the words that are one piece to a text encoder in the box; empty if no encoder is.
+    """Return the words that are a single piece for a bundled text encoder; empty if none is installed.
 
     >>> "naples" in general_words(), "lemam" in general_words()
     (True, False)

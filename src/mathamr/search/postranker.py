@@ -191,7 +191,9 @@ class PostRanker(Ranker):
             ranker.read_trees(wanted)
 
     def _grade(self, post: str) -> tuple[float, str]:
-        """Return what the formulas of a post are to the query's, from 0 to 1, and the visual class of the best that holds one."""
+        """Return the grade of a post's formulas against the query's, from 0 to 1, and the visual class of the best one that
+        contains the query's.
+        """
         if (holder := self._holders.get(post)) is not None:
             return holder.grade, holder.visual
         graded = [
@@ -389,7 +391,7 @@ def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
 
 
 def _lowered(payload: Payload) -> float:
-    """By how many standard deviations of the scores a post of a library is lowered; other posts are not."""
+    """Return by how many standard deviations the score of a library's post is lowered; 0 for other posts."""
     if is_module_note(payload):
         return MODULE_NOTE
     if not is_declaration(payload):

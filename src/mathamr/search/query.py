@@ -243,7 +243,7 @@ class Query:
         return largest, f"{len(readable)} formulas in the query; searched for the largest, ${largest.latex}$"
 
     def _read(self) -> Query:
-        """Return the query with notes on its formulas; raises an error if nothing of it can be searched."""
+        """Return the query with notes on its formulas; raise an error if nothing of it can be searched."""
         if len(self.formulas) > MAX_FORMULAS:
             raise QueryError(
                 f"the query has {len(self.formulas)} formulas; at most {MAX_FORMULAS} are searched, so shorten it"
@@ -260,7 +260,7 @@ class Query:
         return replace(self, notes=(*self.notes, *notes)) if notes else self
 
     def _formula_notes(self) -> Iterator[str]:
-        """Yield what was repaired in the formulas, or made them unreadable."""
+        """Yield a note for each formula that cannot be read or had to be repaired."""
         for formula in self.formulas:
             is_mathml = not formula.latex.strip() and (formula.presentation_mathml or formula.content_mathml)
             is_intact = formula.id in self.trees and not trees_of(formula, self.post.macros)[1]

@@ -72,7 +72,7 @@ class FoundHits:
         return dict(zip(ids, before.scores[before.find(ids)].tolist(), strict=True)) if len(before) else {}
 
     def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
-        """Return scores as shares of the best one for some of the hits; for promoted results, those before the promotion."""
+        """Return the scores of some hits as shares of the best score, each as it was before promotion."""
         before = ScoredColumns.of(self.unpromoted or self.hits)
         if not len(before):
             return {}
@@ -98,7 +98,7 @@ class Ranker(ABC):
 
     task: ClassVar[Task]
     unsuited: ClassVar[Mapping[type, str]] = MappingProxyType({})
-    """The rankings that do not rank what is searched for, and what they do."""
+    """Types of rankings that this task does not support, with a description for the error."""
 
     def __init__(
         self,

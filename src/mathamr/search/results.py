@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 GRADE = "grade"
-"""The name under which evidence lists what the formulas of a post are to the query's (`FormulaGrader`)."""
+"""The name under which evidence lists the grade of a post's formulas (`FormulaGrader`)."""
 PARENT = "parent"
 """The name under which evidence lists the score of a post's parent, in standard deviations."""
 MOST_GRADED = 10

@@ -155,7 +155,7 @@ class Index(Closing):
         return found
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
-        """Return a ranking and its name; `strategy` is a name or a ranking, by default that of the system."""
+        """Return a ranking and its name; `strategy` is a name or a ranking, by default the first of `rankings`."""
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy
         named = self.rankings(task)
@@ -224,8 +224,9 @@ class Index(Closing):
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
         a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
-        posts that the strategy `rerank` scores again. With `exact=False` an engine may search approximately. By default
-        it does so only if vectors are on a server, which an exact search would have to read completely. `counted` is the
+        posts that the strategy `rerank` scores again. With `exact=None`, the default, candidates may be chosen by
+        approximate scores (results have exact ones), and engines on a server search approximately; `exact=True` compares all
+        entries exactly. `counted` is the
         number of best results of which kinds, tags and folders are counted. With `group="document"` the further sections
         of a document are in `others` of its best one, and `k` and `offset` count groups.
         """
@@ -388,7 +389,7 @@ class Index(Closing):
         where: Filter | None = None,
         pool: int = POOL,
     ) -> tuple[list[RankedResult], list[str]]:
-        """Only ids and scores, best first, and notes, for evaluations."""
+        """Return ids and scores only, best first, and notes: for evaluations."""
         _check(task, where)
         chosen = self.ranking(task, strategy)
         context, notes = self._context(query, task, StageTimer())
@@ -430,7 +431,7 @@ class Index(Closing):
     def _remarks(
         self, query: Query, found: Sequence[RankedResult], ranking: Ranking, where: Filter | None
     ) -> list[str]:
-        """Note that explain unexpected hits."""
+        """Return notes that explain unexpected hits."""
         if not found and not len(self):
             return ["the index is empty"]
         if not found and (query.conditions.looks_at_posts or query.is_listing):
@@ -467,7 +468,7 @@ class Index(Closing):
         return ranker.rank(ranking, options, name), ranker
 
     def _check(self, query: Query) -> ConditionCheck | None:
-        """Return what checks posts against the conditions of a query; `None` if it has none of that kind."""
+        """Return the check of posts against the conditions of a query; `None` if no condition needs the posts."""
         return ConditionCheck(self.archive, query.conditions) if query.conditions.looks_at_posts else None
 
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
@@ -499,7 +500,7 @@ class Index(Closing):
 
     @_one_revision
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
-        """Why a post was found: the similarity of every part of the query to every part of the post.
+        """Explain why a post was found: the similarity of every part of the query to every part of the post.
 
         The identifier is that of a post, or of a formula, whose post is then explained.
         """
@@ -561,7 +562,7 @@ class Index(Closing):
 
     @_one_revision
     def explain_formula(self, query: Query | Post | str, identifier: str) -> FormulaMatch:
-        """Why a formula was found: which of its nodes matched which nodes of the query's formula.
+        """Explain why a formula was found: which of its nodes matched which nodes of the query's formula.
 
         The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment. A system that
         compares the sentences of formulas is explained by them, too.
@@ -635,7 +636,8 @@ class Index(Closing):
 
 
 def load_for_forks(path: Path | str, *, device: str, model: Path | str | None = None) -> System | None:
-    """Load the model of an index with all that encoding a query needs: processes forked while the result is kept share its memory.
+    """Load the model of an index, so that processes forked while the result is kept share its memory; None if it cannot be
+    shared.
 
     A model that torch runs, perhaps on a GPU, does not survive a fork: each process loads its own.
     """

@@ -145,7 +145,9 @@ class Wanted:
         }
 
     def words_in(self, text: str) -> Iterable[re.Match[str]]:
-        """Match of words that may be in the query; in a text with accents or hyphens, or for phrases, of all words."""
+        """Return matches of the words that may be in the query; of all words for a text with accents or hyphens, or if the
+        query has phrases.
+        """
         is_simple = self._beginning is not None and not self.phrases and is_plain(text)
         return self._beginning.finditer(text) if self._beginning and is_simple else WORD.finditer(text)
 
@@ -268,7 +270,9 @@ class Snippets:
         return _joined(sorted(chosen.items()), self._starts[place + 1])
 
     def _marked(self, number: int, post: Post) -> list[Fragment]:
-        """Return a sentence as fragments, what the query has marked; if it is too long, a part of it."""
+        """Return a sentence as fragments, those that occur in the query marked; a sentence that is too long is cut to a
+        window.
+        """
         text, own = self._texts[number], SentenceNumbers(*self._sentences[number])
         if post.body:
             text = number_references(
@@ -316,7 +320,9 @@ def _best_of_each(values: DoubleArray, counts: Int32Array) -> DoubleArray:
 
 
 def _stand_out(similarities: DoubleArray, owners: IndexArray, is_candidate: BoolArray) -> DoubleArray:
-    """Return what similarities add to the worth of sentences: 0 for the least one of a post to `_DENSE_SHARE` for the greatest."""
+    """Return the bonus of each sentence for its similarity: 0 for the least similar one of a post, `_DENSE_SHARE` for the
+    most similar.
+    """
     (known,) = np.nonzero(is_candidate & ~np.isnan(similarities))
     found = np.zeros(len(similarities))
     if len(known):

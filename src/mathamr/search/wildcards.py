@@ -97,7 +97,9 @@ class _Matcher:
         self.steps = steps
 
     def fits(self, node: int) -> tuple[tuple[str, int], ...] | None:
-        """For which node each wildcard stands if the pattern's root fits this node of the formula; None if not."""
+        """Return the node that each wildcard stands for if the pattern's root fits this node of the formula; None if it does
+        not.
+        """
         waiting: list[tuple[tuple[tuple[int, int], ...], tuple[tuple[str, int], ...]]] = [(((0, node),), ())]
         while waiting and self.steps > 0:
             goals, bound = waiting.pop()
@@ -162,7 +164,7 @@ class _Matcher:
 
 
 def _ends(tree: Opt) -> list[int]:
-    """Return for every node, the number after its last descendant; nodes are in depth-first order."""
+    """Return, for every node, the number after its last descendant; nodes are in depth-first order."""
     ends = list(range(1, len(tree) + 1))
     for node in range(len(tree) - 1, 0, -1):
         parent = tree.parents[node]

@@ -29,7 +29,7 @@ class FormulaBounds:
 
 
 Affords = Callable[[int], bool]
-"""True if work of this size can still be paid for, which it then is."""
+"""Takes work of this size from the budget; returns False, and takes nothing, if less is left."""
 
 
 class WorkBudget:

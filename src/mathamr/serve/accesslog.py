@@ -51,7 +51,7 @@ def set_up_log(*, quiet: bool, as_json: bool = False) -> None:
 def log_in_background(most_waiting: int = MOST_WAITING) -> Iterator[None]:
     """Let a thread write the log, so that requests do not wait where nobody reads it: a paused terminal, a full pipe.
 
-    To be entered after processes are forked, since threads do not survive that.
+    Enter it after processes are forked, since threads do not survive a fork.
     """
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [list(logger.handlers) for logger in loggers]

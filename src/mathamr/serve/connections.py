@@ -32,7 +32,8 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 
 
 def fit_to_files(limits: Limits) -> Limits:
-    """Lower the limit on connections to the file descriptors that the system grants beside the index's own.
+    """Raise the process's limit of open files as far as the system allows, and lower the limit on connections to what that
+    leaves beside the index's own files.
 
     A server that took every descriptor for connections could not open the next file of its index.
     """

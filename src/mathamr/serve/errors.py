@@ -88,7 +88,7 @@ def from_status(status: int, detail: str = "") -> ApiError:
 
 
 def from_validation(problems: list[Mapping[str, Any]]) -> ApiError:
-    """Return the error for a request that does not match the schema of its route; reports the first problem."""
+    """Return the error for a request that does not match the schema of its route, with its first problem."""
     first = problems[0] if problems else {}
     place = [str(part) for part in first.get("loc", ())]
     if first.get("type") == "json_invalid":

@@ -38,7 +38,7 @@ PARSER_SECONDS = 120
 
 
 def _print_address(where: str) -> None:
-    """Print it at once: a program that reads it from a pipe waits for it."""
+    """Print the address and flush it at once: a program that started the server may wait for it on a pipe."""
     print(where, flush=True)
 
 
@@ -132,7 +132,8 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> In
 
 
 def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
-    """Return an AMR parser from elsewhere, in a process that is ended when a query takes too long.
+    """Return a process with the index's third-party AMR parser, which is ended when a query takes too long; an empty context
+    for the built-in parser.
 
     The built-in parser needs no more than a query of the allowed length can cost, and shares the reading of its text with the
     text encoder of this process.

@@ -117,7 +117,7 @@ class ClientTurns:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     async def enter(self, client: str) -> None:
-        """Return when a request of this client may begin; at once while few others do."""
+        """Wait until a request of this client may begin."""
         self._run_rounds()
         if self._begun < self._at_once and not self._waiting:
             self._begun += 1

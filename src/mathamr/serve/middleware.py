@@ -105,7 +105,7 @@ class Middleware:
             self._record(scope, response.status, time.perf_counter() - started, request)
 
     def _log_failure(self, request: str, error: Exception) -> None:
-        """Log where it happened; the exception's text, which may quote a query, only where queries are logged."""
+        """Log where a request failed; the exception's text, which may quote a query, only if queries are logged."""
         if self._log_queries:
             LOG.error("request %s failed", request, exc_info=error)
         else:
@@ -136,7 +136,7 @@ class Middleware:
 
 
 class _Response:
-    """Send a response to the client, with the headers that every response has."""
+    """Sends a response to the client, with the headers that every response has."""
 
     def __init__(self, send: Send, request: str, *, closes: bool = False) -> None:
         self.status = 0

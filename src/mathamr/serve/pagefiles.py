@@ -16,7 +16,7 @@ class PageFiles(StaticFiles):
     """A folder whose files are always sent whole, since they are small, and not again to a browser that has them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ignore a requested range, which a server may always do."""
+        """Serve the whole file: a server may ignore the range of a request."""
         headers = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
         await super().__call__({**scope, "headers": headers}, receive, send)
 

@@ -44,7 +44,7 @@ def place_shown(place: Place | None) -> dict[str, Any] | None:
 
 
 def text_piece(text: str, *, matched: bool = False, kind: str = "text") -> dict[str, Any]:
-    """Return a run of text, or a gap where something is left out, as answers hold it."""
+    """Return the JSON of a run of text, or of a gap where something is left out."""
     return {"kind": kind, "text": text, "matched": matched}
 
 
@@ -56,7 +56,7 @@ def formula_piece(
     display: bool = False,
     matched: bool = False,
 ) -> dict[str, Any]:
-    """Return a formula as answers hold it."""
+    """Return the JSON of a formula."""
     return {
         "kind": "formula",
         "text": latex[:LONGEST_FORMULA],
@@ -70,7 +70,7 @@ def formula_piece(
 
 
 def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
-    """Return pieces of a query as answers hold them, each with its place in the source; links and pictures as text."""
+    """Yield the JSON of the pieces of a query, each with its place in the source; links and pictures as text."""
     for piece in read:
         if piece.kind == "formula":
             # A wildcard is one symbol: in `\pmod ?p` all of it is the argument.
@@ -99,7 +99,7 @@ def fragment_pieces(
     formulas: Mapping[str, tuple[Formula, tuple[str, ...]]],
     macros: tuple[str, ...] = (),
 ) -> list[dict[str, Any]]:
-    """Return fragments that a search chose as answers hold them; `formulas` are those of their posts, `macros` for others."""
+    """Return the JSON of fragments that a search chose; `formulas` are those of their posts, `macros` for others."""
     shown = []
     for fragment in fragments:
         if fragment.kind != "formula":

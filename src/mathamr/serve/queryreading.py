@@ -54,5 +54,5 @@ def query_shown(query: Query, notes: Sequence[str]) -> dict[str, Any]:
 
 
 def rounded_seconds(stages: Mapping[str, float], render: float, total: float) -> dict[str, float]:
-    """Return where the time of a query went, with rendering and all of it."""
+    """Return the rounded seconds of each stage, of rendering, and of the whole query."""
     return {name: round(value, 5) for name, value in {**stages, "render": render, "total": total}.items()}

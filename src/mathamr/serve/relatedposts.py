@@ -32,7 +32,9 @@ _NAMED = re.compile(r"[^\W\d_]+(?: [\w.]+)? \((.+)\)")
 
 
 def related_posts(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
-    """Return the question of a post, its answers in their order, its duplicates, what is related and what it refers to."""
+    """Return the question of a post, its answers in their order, its duplicates, related posts and references, and the
+    entries around it in its file.
+    """
     parents = [post.parent] if post.parent else []
     around = {*parents, *(answer.id for answer in answers), post.id}
     links: dict[str, list[str]] = {}

@@ -43,7 +43,7 @@ class Strict(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _is_text(cls, value: Any) -> Any:
-        """Refuse half of a surrogate pair, which JSON can spell and no response could return."""
+        """Refuse a lone surrogate, which JSON can spell and no response could return."""
         for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             if isinstance(text, str) and _HALF.search(text):
                 raise ValueError("half of a surrogate pair is not a character")
@@ -77,7 +77,7 @@ class SearchRequest(Strict):
 
 
 class ExplainRequest(Strict):
-    """A question why a post is found."""
+    """A request to explain why a post is found."""
 
     q: str
     id: Id
@@ -107,7 +107,7 @@ class SymbolsRequest(Strict):
     @field_validator("strokes", mode="after")
     @classmethod
     def _is_small(cls, strokes: list[list[tuple[float, float]]]) -> list[list[tuple[float, float]]]:
-        """Bound the work of drawing them."""
+        """Refuse a drawing with too many points or too long lines."""
         if (count := sum(map(len, strokes))) > MOST_POINTS:
             raise ValueError(f"a drawing may have at most {MOST_POINTS:,} points, not {count:,}")
         points = [point for stroke in strokes for point in stroke]

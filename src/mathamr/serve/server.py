@@ -27,7 +27,7 @@ BACKLOG = 1024
 
 
 class StartedServer(Server):
-    """Calls `started` when it answers."""
+    """A uvicorn server that calls `started` once it answers."""
 
     def __init__(self, config: Config, app: Middleware, started: Callable[[], None]) -> None:
         super().__init__(config)

@@ -83,7 +83,7 @@ class Service:
         return bool(self.keys.write) and not self.archive.read_only
 
     def origin(self, source: str, place: Place | None) -> dict[str, Any]:
-        """Return where a post came from, as answers hold it."""
+        """Return the JSON of where a post came from."""
         return {
             "source": source_shown(source),
             "place": place_shown(place),

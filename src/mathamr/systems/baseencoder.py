@@ -36,7 +36,7 @@ def load_base_encoder(name: str, device: str = "cpu") -> TextEncoder:
 
 
 def checked_base_encoder(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:
-    """Load the base of a model that is stored as changes to it, and refuses a base with another fingerprint."""
+    """Load the base of a model that is stored as changes to it, and refuse a base with another fingerprint."""
     # A base that was converted for training is stored in the model folder itself.
     inside = Path(what) / name
     is_inside = (inside / CONFIG).is_file()

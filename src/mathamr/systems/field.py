@@ -37,6 +37,6 @@ class Field:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Field:
-        """Reverse `to_json`; unknown fields are refused."""
+        """Create the field from the JSON of `to_json`; refuse unknown fields."""
         sample = cls(name="name", of="posts", size=1)
         return cls(**known_fields(cls, row, "field", asdict(sample)))

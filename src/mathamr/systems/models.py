@@ -1,4 +1,4 @@
-"""Finds models by name, in the box, in other packages, or in any model folder, and the system of each."""
+"""Finds models by name (bundled, of other packages, or any model folder) and the system of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_NAME = 100
 PACKAGES = "mathamr.models"
 """The entry point group of packages that bring models: each entry names a package with one folder per model."""
 MORE = "mathamr-models"
-"""The package of the models beside the default one; a checkout has them in its box."""
+"""The package that brings the further models; a checkout has them among the bundled ones."""
 IN_MORE = (
     "formula-graph-paper", "marf", "marf-paper", "mathamr", "mathamr-2", "mathamr-2-text", "mathamr-paper",
     "mathamr-plus", "ssemb", "ssemb-paper",
@@ -94,7 +94,7 @@ def box() -> Path:
 
 
 def boxes() -> Iterator[Path]:
-    """Return the folders that hold models by name: the package's own, then those of packages that bring more."""
+    """Yield the folders that hold models by name: the package's own, then those of packages that bring more."""
     yield box()
     # Entry points are read only if the model is not in the box: reading them takes a tenth of a first query's time.
     from importlib import metadata, resources
@@ -214,7 +214,7 @@ def checked_model(model: Path | str | None = None) -> Model:
 
 
 def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
-    """Return the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
+    """Yield the parts, `text` or `graph`, that a model takes from another model, with that model's name."""
     for part in (TEXT, GRAPH):
         if isinstance(row.get(part), str):
             yield _by_name(row[part]) / part
@@ -239,7 +239,7 @@ def _missing(name: str) -> MissingExtraError:
 
 
 def _checked(folder: Path) -> Iterator[int]:
-    """Return the sizes of all files that the folder and its subfolders list, after checking their hashes."""
+    """Yield the sizes of all files that the folder and its subfolders list, after checking their hashes."""
     parts = [path.parent for path in sorted(folder.rglob(CONFIG))]
     found = any(True for _ in _elsewhere(read_config(folder)))
     for part in parts:

@@ -42,7 +42,7 @@ class NodeComparer(Protocol):
     """A network that compares formulas node by node and needs no index: it reads only their trees."""
 
     def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
-        """How much of the query is in each of the other formulas, from 0 to 1."""
+        """Return how much of the query is in each of the other formulas, from 0 to 1."""
         ...
 
 

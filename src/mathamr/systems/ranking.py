@@ -21,14 +21,14 @@ QueryKind = Literal["name", "formula", "mixed", "words", "question"]
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """By the cosine of an entry's one vector with the query's."""
+    """A ranking by the cosine of an entry's one vector with the query's."""
 
     field: str
 
 
 @dataclass(frozen=True, slots=True)
 class MaxSim:
-    """By the mean over the query's rows of the best cosine with a row of the entry; with `total`, by their sum.
+    """A ranking by the mean over the query's rows of the best cosine with a row of the entry; with `total`, by their sum.
 
     Mean and sum order the entries of one field alike. They differ when fields are fused: by sums, the field in which the
     query has more rows counts more.
@@ -62,7 +62,9 @@ class Mutual:
 
 @dataclass(frozen=True, slots=True)
 class NearestRows:
-    """Candidates: every row of the query brings the entries of its `rows` nearest rows; by the best cosine of each."""
+    """Candidates for a ranking: every row of the query contributes the entries of its `rows` nearest rows, scored by the
+    best cosine.
+    """
 
     field: str
     rows: int = 1000
@@ -70,17 +72,17 @@ class NearestRows:
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """By BM25 over words, LaTeX and paths of formula trees."""
+    """A ranking by BM25 over words, LaTeX and paths of formula trees."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Formulas by how well their trees align with the query's, up to names of variables; only for reranking."""
+    """A ranking of formulas by how well their trees align with the query's, up to names of variables; only for reranking."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlikeNodes:
-    """Formulas by how similar the nodes of their trees are to the query's; only for reranking.
+    """A ranking of formulas by how similar the nodes of their trees are to the query's; only for reranking.
 
     The network of `model` encodes the candidates during the search, so that an index stores no vectors for it.
     """
@@ -90,7 +92,7 @@ class AlikeNodes:
 
 @dataclass(frozen=True, slots=True)
 class BestFormula:
-    """Posts by the best of their formulas, which a ranking of formulas finds for each formula of the query.
+    """A ranking of posts by the best of their formulas, which a ranking of formulas finds for each formula of the query.
 
     Of several formulas of a query the largest `formulas` count, each by its size; `pool` visual classes are found for each.
     """
@@ -260,7 +262,7 @@ Weights = Mapping[str, Mapping[QueryKind, float]]
 
 
 def fusion_of(ranking: Ranking) -> Fuse | None:
-    """Return the fusion inside a ranking that promotes, inherits or takes back hubs; None if there is none.
+    """Return the fusion inside a ranking that promotes, inherits or demotes hubs; None if there is none.
 
     >>> fusion_of(Promote(Lexical())) is None
     True
@@ -313,7 +315,7 @@ FORMULA_SEARCH = BestFormula(
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
-    """Return the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""
+    """Yield the names of the fields that a ranking compares with the query's vectors; none if it only needs words."""
     match ranking:
         case Nearest(field) | MaxSim(field) | Mutual(field) | NearestRows(field):
             yield field

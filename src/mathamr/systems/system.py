@@ -87,7 +87,7 @@ class System(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Two systems with the same fingerprint give the same vectors, up to the rounding of their devices."""
+        """An identifier: systems with the same one give the same vectors, up to the rounding of their devices."""
         ...
 
     @property

@@ -62,7 +62,7 @@ def current_backend(device: str = AUTO) -> str:
 
 @contextmanager
 def using_backend(backend: str | None) -> Iterator[None]:
-    """Text encoders that are loaded inside have this backend; `None` changes nothing."""
+    """Load text encoders inside the block with this backend; `None` changes nothing."""
     token = _loading.set(backend or _loading.get())
     try:
         yield

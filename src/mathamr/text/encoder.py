@@ -102,7 +102,7 @@ def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
 
 
 def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> PieceBatch:
-    """Arranges posts as rows of windows, in groups of similar length, each padded separately.
+    """Arrange posts as rows of windows, in groups of similar length, each padded separately.
 
     A span over a complete post includes the start and end marks, as the mean of Sentence-BERT does.
     """

@@ -66,7 +66,7 @@ class OnnxTextEncoder:
                 give_back()
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """Yield the vectors of the spans of cut wordings, in order; a window that several wordings share is read once."""
+        """Return the vectors of the spans of cut wordings, in order; a window that several wordings share is read once."""
         windows = [
             [post.numbers[start : start + WINDOW] for start in range(0, max(1, len(post)), WINDOW)]
             for post in posts
@@ -142,7 +142,7 @@ class OnnxTextEncoder:
 
     @cached_property
     def _added(self) -> FloatArray | None:
-        """Returns what attention adds by distance for the widest window; narrower windows use its corner."""
+        """The bias of attention by distance, for the widest window; narrower windows use its corner."""
         if not self.configuration.buckets:
             return None
         table = restored_array(self._weights, "relative.table.weight")
@@ -150,7 +150,7 @@ class OnnxTextEncoder:
 
 
 def restored_array(weights: Mapping[str, AnyArray], name: str) -> FloatArray:
-    """Restores a matrix in 32 bits."""
+    """Restore a matrix in 32 bits."""
     numbers = weights[name].astype(np.float32)
     return numbers * weights[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in weights else numbers
 
@@ -160,7 +160,7 @@ def check_weights(
     weights: Mapping[str, AnyArray],
     source: Path | None,
 ) -> None:
-    """Refuses weights that are missing, not finite, or not of the shape that the configuration requires."""
+    """Raise an error for weights that are missing, not finite, or not of the shape that the configuration requires."""
     for name, shape in _shapes(configuration).items():
         found = weights.get(name)
         if found is None or found.shape != shape:

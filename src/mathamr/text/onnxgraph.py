@@ -36,7 +36,7 @@ class OnnxTransformer:
         weights: Mapping[str, AnyArray],
         mix: Mapping[int, float] | None = None,
     ) -> None:
-        """`weights` are matrices in eight bits with scales; `mix` has the shares of layers in a second result."""
+        """Keep the weights (eight bits with scales); `mix` gives the shares of layers that a second result sums."""
         self._shape, self._weights, self._mix = configuration, weights, mix
 
     def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
@@ -52,7 +52,7 @@ class OnnxTransformer:
 
     @cached_property
     def _session(self) -> Any:
-        """Creates the session when the first text is encoded: the runtime lays the weights out for this processor."""
+        """The session, created when the first text is encoded: the runtime lays the weights out for this processor."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -71,7 +71,7 @@ class TransformerGraph:
         self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
 
     def model(self, mix: Mapping[int, float] | None = None) -> bytes:
-        """All layers, one after the other; `mix` adds the sum of some layers' states times their shares."""
+        """Return the bytes of a model of all layers; `mix` adds the sum of some layers' states times their shares."""
         size = self.shape.size
         x = self.graph.input(STATES, (1, "width", size))
         if self.shape.buckets:
@@ -116,7 +116,7 @@ class TransformerGraph:
         return self._normal(add("Add", [outer, x]), f"{name}outer_norm")
 
     def _scaled_product(self, x: str, largest: str, name: str) -> str:
-        """Multiplies with each row rounded relative to its own largest number."""
+        """Multiply with each row rounded relative to its own largest number."""
         rows = self.graph.add("Mul", [x, self.graph.add("Reciprocal", [largest])])
         return self.graph.add("Mul", [self._product(rows, name, bias=False), largest])
 

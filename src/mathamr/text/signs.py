@@ -34,7 +34,7 @@ _SIGN = re.compile(f"[{re.escape(''.join(WORDS))}{_ALPHABETS}]")
 
 
 def sign_words(text: str) -> str:
-    """Text with signs as words.
+    """Return the text with mathematical signs as words.
 
     >>> sign_words("∀ n : ℕ, ∑ i ∈ s, 𝔞 i ≠ 0")
     ' for all  n :  nat ,  sum  i ∈ s, a i  not =  0'

@@ -56,7 +56,7 @@ def quantised(weights: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def restored(stored: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the inverse of `quantised`, up to rounding."""
+    """Undo `quantised`, up to rounding."""
     return {
         name: tensor.float() * stored[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in stored else tensor
         for name, tensor in stored.items()

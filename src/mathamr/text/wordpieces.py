@@ -84,7 +84,9 @@ class WordPieces:
 
     @cached_property
     def _tokenizer(self) -> Any:
-        """Created when text is first cut: tokenizers need not be installed where only numbers of pieces are read."""
+        """The tokenizer, created when text is first cut: tokenizers need not be installed where only numbers of pieces are
+        read.
+        """
         from tokenizers import Tokenizer
         from tokenizers.models import WordPiece
         from tokenizers.normalizers import BertNormalizer
@@ -96,7 +98,7 @@ class WordPieces:
         return made
 
     def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
-        """Cuts wordings into pieces; mathematical signs are read as words."""
+        """Cut wordings into pieces; mathematical signs are read as words."""
         wordings = [with_sign_words(wording) for wording in wordings]
         texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)

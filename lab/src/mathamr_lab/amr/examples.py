@@ -203,7 +203,7 @@ def biology_words(counts: Counter[str], general: Container[str], prose: Counter[
 
 
 def names_of(example: Example) -> Iterable[tuple[int, tuple[str, ...], str]]:
-    """Return the word, the text and the kind of every name in an example; "" if its template has no kind."""
+    """Yield the word, the text and the kind of every name in an example; "" if its template has no kind."""
     texts = {node.token: node.text for node in example.nodes if node.text}
     for token, core, text in example.templates:
         if core == NAME and token in texts:

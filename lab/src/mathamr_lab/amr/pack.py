@@ -1,4 +1,4 @@
-"""Turn trained weights and the prepared tables into the file that the product reads."""
+"""Turns trained weights and the prepared tables into the file that the product reads."""
 
 from __future__ import annotations
 

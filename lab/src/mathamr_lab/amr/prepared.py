@@ -1,4 +1,4 @@
-"""Prepare everything that training reads, as arrays: pieces of words, syntax, candidates, templates and relations of every sentence.
+"""Prepares everything that training reads, as arrays: pieces of words, syntax, candidates, templates and relations of every sentence.
 
 Training then needs neither spaCy nor the gold graphs.
 """

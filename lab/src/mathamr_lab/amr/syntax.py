@@ -57,7 +57,7 @@ class Analyser:
         return {table: lookups.get_table(table) for table in ("lemma_exc", "lemma_index")}
 
     def analyse(self, texts: Sequence[str]) -> Iterator[Analysed]:
-        """Return the sentences of the texts, in order; each text counts as one sentence."""
+        """Yield the sentences of the texts, in order; each text counts as one sentence."""
         from spacy.tokens import Doc
 
         sentences = [cut(text) for text in texts]

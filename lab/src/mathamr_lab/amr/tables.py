@@ -81,7 +81,7 @@ def derivation_lines(folder: Path, known: set[str]) -> list[str]:
 
 
 def lemma_lines() -> list[str]:
-    """Irregular forms, and the base forms that decide between endings, from the lookup tables of spaCy's model."""
+    """Return irregular forms, and the base forms that decide between endings, from the lookup tables of spaCy's model."""
     tables = Analyser().lemma_tables()
     lines = []
     for letter, kind in {"n": "noun", "v": "verb", "j": "adj", "r": "adv"}.items():

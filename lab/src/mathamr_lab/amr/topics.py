@@ -47,7 +47,7 @@ class TopicGraph:
 
     @property
     def fold(self) -> int:
-        """Return the part of the cross-validation in which the topic is left out."""
+        """The part of the cross-validation in which the topic is left out."""
         return zlib.crc32(self.topic.encode()) % FOLDS
 
 

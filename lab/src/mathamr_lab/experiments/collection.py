@@ -62,7 +62,7 @@ class TestSet:
         return max(measure.cutoff or DEPTH for measure in self.measures)
 
     def posts(self) -> Iterator[tuple[str, Post]]:
-        """(id in the store of topics, post) of every topic."""
+        """Yield (id in the store of topics, post) of every topic."""
         for topic in self.topics:
             yield self.key(topic), topic.post
 
@@ -119,7 +119,7 @@ class TestCollection:
         return _read(self.further, report)
 
     def topic_posts(self) -> Iterator[Post]:
-        """Return the posts of the topics of all test sets, named by their keys."""
+        """Yield the posts of the topics of all test sets, named by their keys."""
         for test in self.tests:
             yield from (replace(post, id=key) for key, post in test.posts())
 
@@ -184,7 +184,7 @@ def _folder(path: Path) -> Path:
 
 
 def _posts_of(path: Path) -> Path:
-    """Read posts; a folder in ARQMath's format also has topics, which are not searched."""
+    """Return the file of posts in a folder of ARQMath's format, whose topics are not searched; any other path as it is."""
     found = sorted(path.glob("Posts*.xml")) if path.is_dir() else []
     return found[0] if found else path
 

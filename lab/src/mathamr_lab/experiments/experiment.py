@@ -112,7 +112,7 @@ class Published:
         spread: tuple[tuple[float, float], ...] = (),
         costs: Mapping[Column, float] | None = None,
     ) -> Published:
-        """Make it from figures in the order of `JUDGED`.
+        """Create the figures from a list in the order of `JUDGED`.
 
         >>> Published.of((0.497, 0.150, 0.217, 0.228)).best["P'@10"]
         0.217
@@ -159,7 +159,7 @@ class GraphExperiment(Experiment):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Those of graphs, pairs, models and engines."""
+        """The options of `mathamr experiment` for graphs, pairs, models and engines."""
         return (
             *("accepted", "baseline", "engine", "judged-only", "parser"),
             *("parser-model", "scale", "store", "train", "without"),
@@ -211,12 +211,12 @@ class FormulaExperiment(Experiment):
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Those of formulas to learn from and of models, and runs of other systems."""
+        """The options of `mathamr experiment` for formulas to learn from, models, and runs of other systems."""
         return ("train", *(("run",) if self.of_runs else ()))
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:
-        """Both."""
+        """Both kinds of collections of formulas alone: the judged pool and NTCIR-12."""
         return ("judged pool", "NTCIR-12")
 
 
@@ -266,11 +266,11 @@ class TrialExperiment(Experiment):
 
     @property
     def pools(self) -> tuple[PoolKind, ...]:
-        """MaRF is also measured on NTCIR-12."""
+        """NTCIR-12 for experiments with MaRF; none for others."""
         return ("NTCIR-12",) if self.kind == "marf" else ()
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Those of sentences to parse, or of pairs to learn from."""
+        """The options of `mathamr experiment` for sentences to parse, or for pairs to learn from."""
         own = ("parser", "parser-model") if self.kind == "contexts" else ("train", "without")
         return (*own, "run") if self.reranking else own

@@ -82,7 +82,7 @@ class FormulaCollection:
         among_judged: bool = False,
         sets: Mapping[str, Sequence[str]] | None = None,
     ) -> FormulaCollection:
-        """Build it from formulas, which are read one at a time; topics without a judgment are left out."""
+        """Build a collection from formulas, which are read one at a time; topics without a judgment are left out."""
         names: list[str] = []
         topics: list[str] = []
         written: list[WrittenFormula] = []
@@ -125,7 +125,7 @@ class FormulaCollection:
 
     @classmethod
     def load(cls, path: Path) -> FormulaCollection:
-        """Reverse `save`."""
+        """Read the files that `save` wrote."""
         beside = path.with_suffix(".json")
         names: list[str] = []
         written: list[WrittenFormula] = []

@@ -124,7 +124,7 @@ def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
 
 
 def read_places(path: Path) -> list[FormulaPlace]:
-    """Reverse `write_places`."""
+    """Read the places that `write_places` wrote."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             return [FormulaPlace(**json.loads(line)) for line in file]

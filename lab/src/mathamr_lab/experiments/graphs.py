@@ -59,7 +59,7 @@ def build_corpus(
     *,
     given: bool,
 ) -> Figures:
-    """Graphs and vocabularies of all posts, and the catalogue beside them.
+    """Build the graphs and vocabularies of all posts, and the catalogue beside them; return figures.
 
     A store that was `given` must have the posts already, made by this parser; none of it is parsed again.
     """
@@ -110,7 +110,7 @@ def build_corpus(
 
 
 def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Iterator[Post]:
-    """Yield the posts and lists them in the catalogue; of two with the same id, the searched one is kept."""
+    """Yield the posts and list them in the catalogue; of two with the same id, the searched one is kept."""
     searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
@@ -147,7 +147,7 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
 def build_topics(
     collection: TestCollection, corpus: Path, folder: Path, parser: str, model: str | None = None
 ) -> Figures:
-    """Graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
+    """Build the graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
         vocabularies = known.vocabularies()
     posts = list(collection.topic_posts())
@@ -160,7 +160,7 @@ def build_topics(
 
 
 def build_both_tensors(corpus: Path, topics: Path, configuration: GraphConfiguration) -> Figures:
-    """Return the tensors of one configuration, of posts and of topics."""
+    """Build the tensors of one configuration, of posts and of topics; return how many were made."""
     made = 0
     for folder, unit in ((corpus, "posts"), (topics, "topics")):
         with (
@@ -181,7 +181,7 @@ def export_pairs(
     *,
     accepted: bool = False,
 ) -> Figures:
-    """Return the pairs to train on, at most `most` of them drawn at random, as the file that training reads."""
+    """Write the pairs to train on, at most `most` of them drawn at random, into the file that training reads; return figures."""
     with GraphStore(corpus) as store:
         pairs = _pairs(store, catalogue, without, accepted=accepted)
         if accepted and not pairs:

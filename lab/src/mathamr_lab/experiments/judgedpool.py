@@ -58,5 +58,7 @@ def _trees(opt: str, slt: str) -> Trees:
 
 
 def _unquoted(tree: str) -> str:
-    r"""Return a tree that contains a quotation mark is in the table as \"…\", with its own marks doubled."""
+    r"""Return a tree without the quoting of the table: a tree with a quotation mark is stored there as \"…\", its own marks
+    doubled.
+    """
     return tree[2:-2].replace(r"\"\"", '"') if tree.startswith(r"\"") else tree

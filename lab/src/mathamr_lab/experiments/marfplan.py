@@ -203,7 +203,8 @@ def rank_all(
     device: torch.device,
     at_a_time: int = 0,
 ) -> dict[str, list[tuple[str, float]]]:
-    """Algorithm 1 over all candidates: MaxSim with every representation, averaged by candidate; the best thousand of each topic.
+    """Rank all candidates by Algorithm 1: MaxSim with every representation, averaged by candidate; the best thousand of each
+    topic.
 
     Candidates are represented `at_a_time` (0: as many as suit the device), and none of their vectors is kept. Several candidates
     of one id, as the places of a formula, count as the best of them. A topic without a representation is left out.

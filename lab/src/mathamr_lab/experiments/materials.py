@@ -24,7 +24,7 @@ class Materials:
         return {} if (name, model) == ("builtin", None) else {"name": name, "model": model}
 
     def corpus(self) -> Stage:
-        """Return the graphs of all posts, including those that are only learned from."""
+        """Add and return the stage that builds the graphs of all posts, including those that are only learned from."""
         setting = self._setting
         folder = setting.out / "graphs"
         inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
@@ -55,7 +55,7 @@ class Materials:
         return self._setting.out / "graphs" / "topics"
 
     def topic_graphs(self) -> Stage:
-        """Return the graphs of the topics of all test sets."""
+        """Add and return the stage that builds the graphs of the topics of all test sets."""
         setting = self._setting
         return self._stages.add(
             Stage(
@@ -73,7 +73,7 @@ class Materials:
         )
 
     def tensors(self, configuration: GraphConfiguration) -> Stage:
-        """Return the tensors of posts and topics in one configuration."""
+        """Add and return the stage that builds the tensors of posts and topics in one configuration."""
         return self._stages.add(
             Stage(
                 "graphs",
@@ -90,7 +90,7 @@ class Materials:
         return graphs.CorpusCatalogue.read(self._setting.out / "graphs")
 
     def pairs(self, configuration: GraphConfiguration) -> Stage:
-        """Return the pairs to train on."""
+        """Add and return the stage that exports the pairs to train on."""
         setting = self._setting
         path = self.shard(configuration)
         without = sorted(setting.collection.without)

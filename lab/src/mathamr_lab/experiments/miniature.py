@@ -72,7 +72,7 @@ def _table(path: Path, rows: Sequence[dict[str, str]], *, comments: bool) -> Non
 
 
 def _topics(source: Path, folder: Path, task: int, prefix: str) -> None:
-    """Deals the sample's topics out to the years, with their judgments as tables without a header."""
+    """Deal the sample's topics out to the years, with their judgments as tables without a header."""
     root = etree.parse(str(source / "topics" / f"task{task}.xml")).getroot()
     lines = [
         line.split() for line in (source / "qrels" / f"task{task}.qrels").read_text("utf-8").splitlines()

@@ -153,7 +153,7 @@ class Plan:
                 ]
 
     def lines(self) -> Iterator[str]:
-        """Return the plan as text: every stage, and what is done."""
+        """Yield the plan as text: every stage, and what is done."""
         marks = [stage.mark() for stage in self.stages]
         for stage, mark in zip(self.stages, marks, strict=True):
             state = f"done in {duration(mark.seconds)}" if mark else "to do"

@@ -78,7 +78,7 @@ def fused(run: Run, ours: Run) -> Run:
 
 
 def reranking_table(run: Run, ours: Sequence[Run], qrels: Qrels) -> Iterator[str]:
-    """Return a table of a run, reranked by the cosines of MathAMR's seeds, and fused, on the topics that both have."""
+    """Yield a table of a run, reranked by the cosines of MathAMR's seeds, and fused, on the topics that both have."""
     ranked = {topic for each in ours for topic in each.rankings} & set(run.rankings)
     asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in ranked})
     chosen = measures(MEASURES)

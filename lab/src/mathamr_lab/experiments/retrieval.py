@@ -72,7 +72,8 @@ def search(
     engine: Path,
     catalogue: CorpusCatalogue,
 ) -> tuple[Run, Figures]:
-    """Rank for every topic, whose vectors are given by its key, in the engine of a folder.
+    """Rank the candidates for every topic; `asked` has the vectors of topics by key, `engine` is the folder with those of
+    the candidates.
 
     The speed is the processor time of searching alone, one topic after the other: other work on the
     machine does not count, and the times of several threads are added.

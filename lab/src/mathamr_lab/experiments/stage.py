@@ -62,7 +62,7 @@ class Stage:
         return found if found is not None and found.digest == self.digest() else None
 
     def do(self) -> Mark:
-        """Do the work and marks it done."""
+        """Do the work and mark it done."""
         digest = self.digest()
         if digest is None:
             raise MathAMRError(f"{self.name}: a stage that it needs is not done yet")

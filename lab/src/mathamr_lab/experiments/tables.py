@@ -78,7 +78,7 @@ def comparison_table(
     source: str = "paper",
     searched: str = FULL,
 ) -> Iterator[str]:
-    """Return Markdown: a line per row, followed by how it was measured; rows without scores are left out.
+    """Yield Markdown: a line per row, followed by how it was measured; rows without scores are left out.
 
     Every row is tested against all `baselines`; with `baseline_of` against its own alone, and the correction counts all
     tests of the table. `sets` are topics with a column of their own, for the first measure. `list_tests` adds a table of the

@@ -56,7 +56,7 @@ def split_base(changes: Sequence[str]) -> tuple[tuple[str, ...], Path | None]:
 def train_system(
     system: str, sources: TrainingSources, settings: TrainingSettings, folder: Path, device: str
 ) -> Figures:
-    """Train a system into a folder and return what its stages went through.
+    """Train a system into a folder and return the figures of its stages.
 
     It continues from a checkpoint of the same training; one of other settings or sources is ignored.
     """

@@ -104,7 +104,7 @@ def _formulas(
 
 
 class engine_in:  # noqa: N801 - a context, used like a function
-    """Create an engine in an emptied folder, close it at the end, and remove it when something fails."""
+    """A context with an engine in an emptied folder; closes the engine at the end, and removes the folder if something fails."""
 
     def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
         shutil.rmtree(folder, ignore_errors=True)

@@ -39,7 +39,7 @@ class PreparedTraining:
 
     @classmethod
     def load(cls, folder: Path) -> PreparedTraining:
-        """Read it from a folder after checking the hashes of its files."""
+        """Read `training.json` of a folder after checking the hashes of its files."""
         path = folder / FILE
         with describing(path, "prepared training"):
             row = json.loads(path.read_text(encoding="utf-8"))

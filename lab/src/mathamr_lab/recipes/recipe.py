@@ -54,7 +54,9 @@ class TrainingSources:
 
 
 def _stamp(path: Path) -> list[int]:
-    """Return the size and modification time of a file, or of the files directly below a folder; database journals are ignored."""
+    """Return the total size and the latest modification time of a file, or of the files directly below a folder without
+    database journals and locks.
+    """
     try:
         files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
         states = [

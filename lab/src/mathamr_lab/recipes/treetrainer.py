@@ -50,7 +50,7 @@ class TreeTrainer(PlainTrainer[Step]):
         return nullcontext()
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         return {
             **self.shape,
             "training": self.configuration.to_json(),

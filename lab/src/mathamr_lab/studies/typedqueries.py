@@ -80,7 +80,7 @@ def draw(index: Index, count: int) -> list[TypedQuery]:
 
 
 def sentences(posts: Iterable[Post]) -> Iterator[KnownItem]:
-    """Ask for posts by eight words in a row of one of their sentences."""
+    """Yield queries of eight consecutive words of a sentence, each with its post."""
     for post in posts:
         if post.markup == "declaration":
             continue

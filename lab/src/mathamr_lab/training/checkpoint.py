@@ -90,7 +90,7 @@ def random_states(device: torch.device) -> dict[str, Tensor]:
 
 
 def use_random_states(states: Mapping[str, Tensor], device: torch.device) -> None:
-    """Take up what `random_states` returned."""
+    """Restore the states of random numbers that `random_states` returned."""
     torch.set_rng_state(states["random.cpu"].cpu())
     if device.type == "cuda" and "random.cuda" in states:
         torch.cuda.set_rng_state(states["random.cuda"].cpu(), device)

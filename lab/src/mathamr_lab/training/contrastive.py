@@ -104,7 +104,7 @@ class ContrastiveTrainer(ABC, Generic[P]):
         return {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """Take up what `state` returned."""
+        """Restore what `state` returned."""
         self.model.load_state_dict(under(state, "model."))
         self.loss.load_state_dict(under(state, "loss."))
         self.optimiser.use_state(state)

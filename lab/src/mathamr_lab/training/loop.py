@@ -197,7 +197,7 @@ class _Run(Generic[B, S]):
 
 @contextmanager
 def _wish_to_stop() -> Iterator[threading.Event]:
-    """Return an event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
+    """Yield an event that a first interrupt sets, so that the step is finished and saved; a second one ends at once."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -43,7 +43,9 @@ class Contrast:
         document_documents: AnyArray,
         device: torch.device,
     ) -> Contrast:
-        """Build it from the number of vectors of each question and document; `answers` marks which document answers which."""
+        """Create the contrast from the number of vectors of each question and document; `answers` marks which document
+        answers which.
+        """
         ignored = answers.copy()
         np.fill_diagonal(ignored, False)
         return cls(

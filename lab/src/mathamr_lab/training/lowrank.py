@@ -34,7 +34,7 @@ class LowRank(nn.Module):
 
 
 def add_changes(model: nn.Module, rank: int, within: Iterable[str] = ("layers",)) -> list[str]:
-    """Freeze a network and add a change to every linear layer below these parts; returns the names of the layers."""
+    """Freeze a network and add a change to every linear layer below these parts; return the names of the layers."""
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     roots = tuple(f"{part}." for part in within)

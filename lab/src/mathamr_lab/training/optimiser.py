@@ -45,7 +45,7 @@ class ParameterGroup:
 
 
 class Optimiser:
-    """Update groups of parameters; the gradients of `clipped`, by default of all of them, are clipped together."""
+    """Updates groups of parameters; the gradients of `clipped`, by default of all of them, are clipped together."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Optimiser:
         }
 
     def use_state(self, state: Mapping[str, Tensor]) -> None:
-        """Take up the moments that `state` returned."""
+        """Restore the moments that `state` returned."""
         for name, parameter in self._named.items():
             moments: dict[str, Any] = {}
             for kind in _MOMENTS:

@@ -56,7 +56,7 @@ class PlainTrainer(ABC, Generic[S]):
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
 
     @property
     @abstractmethod
@@ -115,14 +115,16 @@ class PlainTrainer(ABC, Generic[S]):
         return {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """Take up what `state` returned."""
+        """Restore what `state` returned."""
         self.model.load_state_dict(under(state, "model."), strict=False)
         self.optimiser.use_state(state)
         use_random_states(state, self.device)
 
 
 def use_learned(network: nn.Module, path: Path, prefix: str = "") -> None:
-    """Give a network what a training saved of a part of it, whose names have the prefix there; a head that only the training had is left out."""
+    """Copy the weights that a training saved into the part of a network whose names begin with `prefix`; weights that the
+    network lacks are left out.
+    """
     parameters = dict(network.named_parameters())
     with torch.no_grad():
         for name, value in read_tensors(path).items():

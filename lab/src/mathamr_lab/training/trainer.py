@@ -63,7 +63,9 @@ class Trainer(Protocol[B, S]):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run, its configurations by name: a checkpoint of another one is refused, with the difference."""
+        """Return what identifies the run, its configurations by name: a checkpoint of another run is refused, with the
+        difference.
+        """
         ...
 
     @property
@@ -96,7 +98,7 @@ class Trainer(Protocol[B, S]):
         ...
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """Reverse `state`."""
+        """Restore what `state` returned."""
         ...
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ class Sets:
         self._parent = list(range(size))
 
     def find(self, number: int) -> int:
-        """Return the number that represents a set."""
+        """Return the number that represents the set which `number` belongs to."""
         parent = self._parent
         while parent[number] != number:
             parent[number] = parent[parent[number]]

@@ -39,7 +39,7 @@ class FrameCandidate(NamedTuple):
 
 
 def name_keys(parts: Sequence[str]) -> Iterator[str]:
-    """Return what a name is looked up by: itself, its letters and digits, those without a number at the end, its last word.
+    """Yield what a name is looked up by: itself, its letters and digits, those without a number at the end, its last word.
 
     >>> list(name_keys(["B-Raf1"]))
     ['B-Raf1', '~braf1', '#braf', '.raf']
@@ -60,8 +60,7 @@ class Lexicon:
     """Counts of cores per lemma, and the candidates of a word.
 
     `general` names the cores that each lemma had outside the graphs on biology: in a mathematical sentence a
-    "negative" number downregulates nothing. `names` says what names on biology are, by `name_keys`, and `biology` has the words that
-    tell a sentence on biology; `words` are common words of mathematical prose, and
+    "negative" number downregulates nothing. `names` says what names on biology are, by `name_keys`, and `biology` has the words that mark a sentence as one about biology; `words` are common words of mathematical prose, and
     `mathematical` has counts that only mathematical sentences use.
     """
 
@@ -91,11 +90,13 @@ class Lexicon:
             self.cores.update(cores)
 
     def named(self, parts: Sequence[str]) -> str:
-        """Return the core of a name: with what such a name was in training ("<name>enzyme"), or alone."""
+        """Return the core of a name with the concept that such names had in training, as in "<name>enzyme"; without it if
+        there was none.
+        """
         return NAME + next((self.names[key] for key in name_keys(parts) if key in self.names), "")
 
     def read_capitals(self, sentence: WordSentence) -> None:
-        """Find out whether a sentence is about biology; if not, find its names, and read other words as in small letters."""
+        """Set whether a sentence is about biology; if not, set its names and lower-case its other words in place."""
         low = [word.lower() for word in sentence.words]
         singular = [word.removesuffix("s") for word in low]
         marked = not self.biology.isdisjoint(low + singular) or any(
@@ -224,7 +225,7 @@ class Lexicon:
             yield INSIDE, "inside"
 
     def phrasal(self, sentence: WordSentence, token: int) -> Iterable[tuple[str, str]]:
-        """Return the senses of a verb with a particle or preposition among the next words."""
+        """Yield the senses of a verb with a particle or preposition among the next words."""
         lemma = sentence.lemmas[token]
         for distance in range(1, PARTICLE_WITHIN + 1):
             if token + distance >= len(sentence):

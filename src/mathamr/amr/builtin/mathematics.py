@@ -84,7 +84,7 @@ def is_formula(word: str) -> bool:
 
 
 def merged_phrases(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Return the words with phrases joined by hyphens, each with its first and last word.
+    """Yield the words with phrases joined by hyphens, each with its first and last word.
 
     >>> list(merged_phrases(["FORMULA_0", "if", "and", "only", "if", "it"]))
     [('FORMULA_0', 0, 0), ('if-and-only-if', 1, 4), ('it', 5, 5)]

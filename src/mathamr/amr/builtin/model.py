@@ -70,7 +70,7 @@ class ParserModel:
 
     @classmethod
     def load(cls, path: Path) -> ParserModel:
-        """Return the model in a file; refuses anything else."""
+        """Load the model in a file; refuse any other file."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 weights = {name: file[name] for name in file.files if name != TABLES}

@@ -1,7 +1,7 @@
 """Names in mathematical English: which words name a person, a place or an organisation, and which only look so.
 
 Capitals say little here: titles have them, and "Cauchy sequence", "Meijer G-function" and "Fermat's last theorem" name
-mathematical objects. A word is a name if it is known as one or is no word of English, and if it does not belong to a term.
+mathematical objects. A word is a name if it is known as one or is not an English word, and if it does not belong to a term.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _goes_on(words: list[str], token: int, kind: str, is_word: Callable[[str], b
 
 
 def _is_attributive(words: list[str], last: int) -> bool:
-    """Return True if a noun of mathematics that follows has the name in its own name."""
+    """Return True if the name is part of the name of a mathematical noun that follows it, as in "Cauchy sequence"."""
     for word in words[last + 1 : last + 1 + _WITHIN]:
         low = word.lower()
         if low in HEADS or lemma(low, "NNS") in HEADS:

@@ -25,7 +25,7 @@ _APART = np.float32(-1e4)
 
 
 class WordScores:
-    """What the network says of the words of some sentences: their states, tags, heads, and the soft dependency trees."""
+    """The network's output for the words of some sentences: their states, tags, heads, and the soft dependency trees."""
 
     def __init__(self, states: FloatArray, tags: IntArray, arcs: FloatArray, starts: IntArray) -> None:
         """Keep the scores; `starts` has the first word of each sentence."""
@@ -66,7 +66,9 @@ class Network:
         return found
 
     def words(self, pooled: FloatArray, shapes: IntArray, sizes: Sequence[int]) -> WordScores:
-        """Read sentences of so many words: (words, states of the encoder), and the shapes of the words."""
+        """Return the scores of the words of sentences with these `sizes`, from the encoder's states (words, size) and the
+        `shapes` of the words.
+        """
         count = len(pooled)
         embedded = self._linear("project", pooled) + self._weights["shape.weight"][shapes]
         added = self._added[:, :count, :count]
@@ -83,14 +85,14 @@ class Network:
 
     @cached_property
     def _added(self) -> FloatArray:
-        """What attention adds by distance for the longest sentence."""
+        """The bias of attention by distance, for the longest sentence."""
         table = self._weights["relative.table.weight"]
         return table[relative_buckets(WIDEST, self.configuration.transformer.buckets)].transpose(2, 0, 1)
 
     def cores(
         self, words: WordScores, owner: IntArray, concept: IntArray, reason: IntArray, counts: FloatArray
     ) -> FloatArray:
-        """Return scores of candidates; `owner` says whose each is."""
+        """Return the scores of candidates; `owner` is the word that each candidate belongs to."""
         hidden = self._linear("core_word", words.states)[owner]
         hidden += self._weights["core_concept.weight"][concept]
         hidden += self._weights["core_reason.weight"][reason]

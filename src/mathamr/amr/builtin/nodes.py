@@ -68,7 +68,7 @@ class Template:
 
     @classmethod
     def from_text(cls, text: str) -> Template:
-        """Return the inverse of `text`."""
+        """Parse a template from its `text`."""
         nodes, edges = json.loads(text)
         return cls(tuple(nodes), tuple((int(s), str(role), int(t)) for s, role, t in edges))
 

@@ -164,7 +164,7 @@ _Part = tuple[int, WordSentence, FloatArray]
 
 
 def _together(parts: Sequence[_Part]) -> Iterator[list[_Part]]:
-    """Return parts of one text in groups of few words."""
+    """Yield the parts of one text in groups of at most `TOGETHER` words."""
     group: list[_Part] = []
     count = 0
     for part in parts:

@@ -26,7 +26,7 @@ _NAME = KINDS.index("name")
 
 @dataclass
 class RelationScores:
-    """What the network says of the pairs of one draft's nodes."""
+    """The network's scores for the pairs of nodes of one draft."""
 
     roots: FloatArray
     edges: list[tuple[float, int, int, int]]
@@ -37,7 +37,7 @@ class RelationScores:
 
 @lru_cache(maxsize=128)
 def pairs(count: int) -> tuple[IntArray, IntArray]:
-    """Return all ordered pairs of so many nodes; of many nodes only pairs that are close together."""
+    """Return all ordered pairs of `count` nodes; above `MAX_NODES`, only pairs at most `NEAR` apart."""
     numbers = np.arange(count)
     if count <= MAX_NODES:
         return np.repeat(numbers, count), np.tile(numbers, count)

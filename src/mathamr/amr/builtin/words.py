@@ -1,4 +1,4 @@
-"""`WordSentence`: the words of a sentence with their places in it; what they are (tags, lemmas) the network adds."""
+"""`WordSentence`: the words of a sentence with their places in it; the network adds tags and lemmas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cache folder, as far as only its owner can write to it: what others could have written there is not believed."""
+"""The cache folder: its files are used only if nobody but their owner can write to them."""
 
 from __future__ import annotations
 

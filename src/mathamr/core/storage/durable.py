@@ -17,7 +17,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
-    """Like `write_whole`, for a content in several pieces."""
+    """Write a file like `write_whole`, from several pieces."""
     # An unpredictable name that must be new, so that a link placed there beforehand is never followed.
     beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     try:

@@ -43,7 +43,7 @@ class RaggedArray:
 
     @staticmethod
     def joined(parts: Sequence[RaggedArray]) -> RaggedArray:
-        """Concatenates several ragged arrays."""
+        """Concatenate several ragged arrays."""
         before = np.cumsum([0, *(len(part.data) for part in parts)])
         return RaggedArray(
             np.concatenate([part.data for part in parts]),
@@ -80,7 +80,7 @@ class Strings:
         return self._read is not None
 
     def some(self, rows: IntArray) -> list[str]:
-        """Strings by row."""
+        """Return the strings of some rows."""
         if len(self) > _REMEMBERED:
             return Strings(self.cells.take(rows)).all()
         # The column is decoded completely only after as many strings were requested: a single search needs a few.
@@ -93,7 +93,7 @@ class Strings:
         return texts
 
     def all(self) -> list[str]:
-        """Every string."""
+        """Return all strings."""
         if self._read is not None:
             return list(self._read)
         data, ends = self.cells.data.tobytes(), self.cells.ends.tolist()

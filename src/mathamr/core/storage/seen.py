@@ -46,7 +46,7 @@ class SeenFiles:
         return found.st_size >= self._smallest and _line(found) in self._lines
 
     def add(self, found: os.stat_result) -> None:
-        """Remembers a file whose checksum was right."""
+        """Record a file whose checksum was right."""
         if found.st_size < self._smallest or found in self:
             return
         self._lines.add(_line(found))

@@ -38,7 +38,7 @@ class SegmentList:
         return self._path.exists()
 
     def read(self, open_listed: Callable[[dict[str, Any]], T]) -> T:
-        """Call `open_listed` with the list; retries if a writer replaces the files meanwhile."""
+        """Call `open_listed` with the list; retry if a writer replaces the files meanwhile."""
         content = b""
 
         def attempt() -> T:
@@ -107,7 +107,7 @@ def _checksums(listed: dict[str, Any]) -> dict[str, str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All strings in a JSON value."""
+    """Yield all strings in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

@@ -24,7 +24,7 @@ class InUseError(MathAMRError):
 
 
 class WriterLock:
-    """Held from construction until `release`; the operating system releases it when the process ends, however it ends.
+    """A lock that is held from construction until `release`; the operating system releases it when the process ends.
 
     The file stays, with a line about its last holder. Only the lock on it counts, so a killed process blocks nobody.
     """
@@ -59,7 +59,7 @@ class WriterLock:
         return self._handle is not None
 
     def release(self) -> None:
-        """Releases the lock; it may be called twice."""
+        """Release the lock; it may be called twice."""
         handle, self._handle = self._handle, None
         if handle is not None:
             os.close(handle)

@@ -21,7 +21,7 @@ class Baseline(Protocol):
     def __init__(self, candidates: Iterable[Candidate]) -> None: ...
 
     def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
-        """For each query, its best candidates, at most `depth`."""
+        """Return the best candidates of each query, at most `depth`."""
         ...
 
 

@@ -14,7 +14,7 @@ class AveragePrecision(Measure):
     name = "MAP"
 
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """0 where nothing is relevant."""
+        """Return the average precision; 0 if nothing is relevant."""
         relevant = self.number_relevant(judged)
         found, total = 0, 0.0
         for rank, grade in enumerate(ranked, 1):

@@ -19,5 +19,5 @@ class Judged(Measure):
     is_tested = False
 
     def value(self, ranked: RankedGrades, _judged: Grades) -> float:
-        """Judged results over k."""
+        """Return the number of judged results over k."""
         return sum(grade is not None for grade in ranked) / (self.cutoff or 1)

@@ -15,5 +15,5 @@ class Precision(Measure):
     needs_cutoff = True
 
     def value(self, ranked: RankedGrades, _judged: Grades) -> float:
-        """Relevant results over k."""
+        """Return the number of relevant results over k."""
         return sum(map(self.is_relevant, ranked)) / (self.cutoff or 1)

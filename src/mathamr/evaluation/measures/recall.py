@@ -11,6 +11,6 @@ class Recall(Measure):
     name = "recall"
 
     def value(self, ranked: RankedGrades, judged: Grades) -> float:
-        """0 where nothing is relevant."""
+        """Return the share of relevant items that were found; 0 if nothing is relevant."""
         relevant = self.number_relevant(judged)
         return sum(map(self.is_relevant, ranked)) / relevant if relevant else 0.0

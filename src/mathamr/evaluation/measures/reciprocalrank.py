@@ -14,5 +14,5 @@ class ReciprocalRank(Measure):
     name = "MRR"
 
     def value(self, ranked: RankedGrades, _judged: Grades) -> float:
-        """Return the first relevant result decides."""
+        """Return one divided by the rank of the first relevant result; 0 if there is none."""
         return next((1 / rank for rank, grade in enumerate(ranked, 1) if self.is_relevant(grade)), 0.0)

@@ -88,7 +88,7 @@ def slt(element: Element, limit: int = MOST_ELEMENTS, origins: list[tuple[int, .
 
 
 def _size(element: Element, limit: int) -> int:
-    """Count the elements that a tree leaves out but a page draws."""
+    """Return the number of elements below this one; raise `SpentError` at `limit`."""
     for count, _ in enumerate(element.iterate()):
         if count >= limit:
             raise SpentError

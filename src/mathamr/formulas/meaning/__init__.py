@@ -1,1 +1,2 @@
-"""The mathematician's reading of a formula: `statements` reads relations and words, `expressions` sums and products, `factors` symbols."""
+"""The mathematician's reading of a formula: `mathematician` reads relations, sums and products,
+`factors` symbols; `items` and `reading` are shared."""

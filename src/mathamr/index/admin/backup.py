@@ -89,7 +89,7 @@ def backup(folder: Path, path: Path, attempts: int = ATTEMPTS) -> BackupSummary:
 
 
 def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> CheckReport:
-    """Create an index from a backup in a new folder, checks it, and computes vectors and lexical entries that are missing.
+    """Create an index from a backup in a new folder, check it, and compute the vectors and lexical entries that are missing.
 
     A backup that is refused leaves no folder behind.
     """
@@ -123,7 +123,7 @@ def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> Ch
 
 @contextmanager
 def _temporary_folder(parent: Path, pattern: tuple[str, str], purpose: str) -> Iterator[Path]:
-    """Return a folder with a lock, which is removed at the end, or by the next command like it if this one is killed."""
+    """Yield a locked folder that is removed at the end; if this process is killed, the next call removes it."""
     prefix, suffix = pattern
     for left in parent.glob(f"{prefix}*{suffix}"):
         if not left.is_symlink() and (left / LOCK).exists() and holder_of(left) is None:
@@ -211,7 +211,7 @@ def _pack(copy: Path, file: IO[bytes]) -> None:
 
 
 def _unpack(path: Path, room: Path) -> None:
-    """Unpacks the files of a backup; refuses names outside of the folder and files that do not match their hash."""
+    """Unpack the files of a backup; refuse names outside the folder and files that do not match their hash."""
     try:
         with path.open("rb") as file, BoundedTarFile.open(fileobj=file, mode="r:") as archive:
             listing = _listing(archive, path)

@@ -28,7 +28,7 @@ def check_index(
     *,
     repair: bool = True,
 ) -> CheckReport:
-    """Inspects every part of an index; with `repair` recomputes what it can, and reports what is lost.
+    """Inspect every part of an index; with `repair`, recompute what can be recomputed and report what is lost.
 
     Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number
     of workers and whether progress is shown are used. Without `repair` nothing is changed; with it, nothing is
@@ -82,7 +82,7 @@ def _manifest(folder: Path, report: CheckReport) -> Manifest:
 
 
 def _catalogue(folder: Path, manifest: Manifest, report: CheckReport, *, repair: bool) -> Catalogue | None:
-    """Return the catalogue; nothing can be derived from a damaged one, so the report says what to build the index from again."""
+    """Return the catalogue, or None if it is damaged; then the report says what to build the index from again."""
     try:
         catalogue = Catalogue(folder / CATALOGUE, read_only=not repair)
         words = catalogue.verify()
@@ -100,7 +100,7 @@ def _catalogue(folder: Path, manifest: Manifest, report: CheckReport, *, repair:
 
 
 def _repair(archive: IndexWriter, repairs: list[Repair], report: CheckReport, options: BuildOptions) -> None:
-    """Recomputes what is missing or damaged, and removes what is superfluous."""
+    """Recompute what is missing or damaged, and remove what is superfluous."""
     try:  # before anything is deleted
         _ = archive.system, archive.work if archive.has_graphs else None
     except MathAMRError as error:

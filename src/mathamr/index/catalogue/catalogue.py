@@ -135,7 +135,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         return found | {each: Preview.of(post).head for each, post in self.posts(missing).items()}
 
     def origins(self, ids: Sequence[str]) -> dict[str, tuple[str, str | None, str]]:
-        """Kind, parent and source of posts by id, without reading the posts; missing ones are left out."""
+        """Return kind, parent and source of posts by id, without reading the posts; missing ones are left out."""
         sql = "SELECT id, kind, parent, source FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: (kind, parent, source) for post_id, kind, parent, source in self._chosen(sql, ids)}
 
@@ -159,7 +159,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         return post
 
     def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
-        """All posts except those with these ids, in the order in which they were added."""
+        """Yield all posts except those with these ids, in the order in which they were added."""
         for post_id, blob in self._each("SELECT number, id, post FROM posts WHERE deleted = 0"):
             if post_id not in without:
                 yield unpacked(blob)
@@ -218,7 +218,9 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         return Counter(dict(self._rows(sql)))
 
     def around(self, post_id: str, most: int) -> list[str]:
-        """Ids of posts from the same source that belong to no other post, those stored next to it first."""
+        """Return the ids of posts from the same source that have no parent, those stored nearest to the post first; the post
+        itself is among them.
+        """
         sql = (
             "SELECT other.id FROM posts AS own JOIN posts AS other ON other.source = own.source"
             " WHERE own.id = ? AND own.source != '' AND other.parent IS NULL AND other.deleted = 0"
@@ -397,7 +399,7 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
         return count
 
     def _unmark_visuals_of(self, number: int) -> None:
-        """Unmarks the visual classes of a post, since another formula may represent them from now on."""
+        """Unmark the visual classes of a post, since another formula may represent them from now on."""
         self._db.execute(
             "INSERT INTO visuals (visual) SELECT visual FROM formulas WHERE post = ? AND gone = 0"
             " ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",

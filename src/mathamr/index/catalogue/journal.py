@@ -183,7 +183,7 @@ class Journal(Database):
         )
 
     def forget_meanings(self, posts: Iterable[PendingPost]) -> None:
-        """Record that the engine's vectors of posts are no longer those of the content that was known."""
+        """Forget from what content the engine's vectors of these posts were made, so that no post takes them over."""
         self._db.executemany("DELETE FROM encoded WHERE post = ?", ((each.number,) for each in posts))
 
     def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
@@ -220,7 +220,7 @@ class Journal(Database):
         )
 
     def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
-        """Record that that part lost these visual classes, or all of them."""
+        """Mark visual classes, or all of them, as missing from the part of a stage."""
         lost = f"{stage} = 0" + (", made_of = NULL, rows = 0" if stage == "vectors" else "")
         if visuals is None:
             self._db.execute(f"UPDATE visuals SET {lost}")
@@ -236,7 +236,7 @@ class Journal(Database):
         self._db.execute(f"UPDATE visuals SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
-        """Record that that part lost these posts, or all of them."""
+        """Mark posts, or all of them, as missing from the part of a stage."""
         if ids is None:
             self._db.execute(f"UPDATE posts SET {stage} = 0")
             if stage == "vectors":
@@ -311,7 +311,7 @@ LARGEST_POST = 32 << 20
 
 
 def unpacked(blob: bytes) -> Post:
-    """Return the inverse of `packed`."""
+    """Return the post that packed bytes hold."""
     return unpacked_with_content(blob)[0]
 
 

@@ -46,7 +46,7 @@ class Occurrences(Database):
         return found
 
     def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
-        """Formulas by id; missing ones are left out."""
+        """Return formulas by id; missing ones are left out."""
         once = cache(unpacked)  # several may be of one post
         sql = f"SELECT f.id, p.id, position, visual, p.post {_LIVING} AND f.id IN "
         return {
@@ -78,7 +78,7 @@ class Occurrences(Database):
         return {post_id for (post_id,) in self._chosen(sql, ids)}
 
     def count_formulas(self) -> int:
-        """How many formulas there are."""
+        """Return the number of formulas."""
         return int(self._value(f"SELECT count(*) {_LIVING}"))
 
     def visuals_of(self, ids: Sequence[str]) -> dict[str, str]:
@@ -86,7 +86,7 @@ class Occurrences(Database):
         return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
 
     def visual_keys(self) -> Iterator[str]:
-        """All visual classes that a formula has, in order."""
+        """Yield all visual classes that a formula has, in order."""
         last = ""
         sql = f"SELECT DISTINCT visual {_LIVING} AND visual > ? ORDER BY visual LIMIT 2000"
         while rows := self._rows(sql, (last,)):
@@ -148,7 +148,7 @@ class Occurrences(Database):
         return [formula_id for (formula_id,) in self._rows(sql, (value,))]
 
     def visuals(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
-        """Visual classes by key: for each visual id in the input, the first formula, its post, and that id.
+        """Return visual classes by key: for each visual id in the input, the first formula, its post, and that id.
 
         Nearly every visual class has at most one visual id.
         """
@@ -186,7 +186,8 @@ class Occurrences(Database):
         }
 
     def represented_words(self, visuals: Sequence[str]) -> dict[str, str | None]:
-        """Return the visual classes that exist: each with the id of the post whose formula its words are of.
+        """Return for each existing visual class the id of the post whose formula gave its words; `None` if the words are
+        outdated or that is not known.
 
         It is `None` where the words are outdated or it is not known of which post they are.
         """
@@ -198,7 +199,7 @@ class Occurrences(Database):
         return dict(self._chosen(sql, visuals))
 
     def mark_represented(self, chosen: Iterable[tuple[str, int]], same: Iterable[str]) -> None:
-        """Record that the words of visual classes are those of posts' formulas, and that those of others stay valid."""
+        """Record which post's formula gave the words of each visual class, and mark those of `same` as still valid."""
         chosen = list(chosen)
         self._db.executemany("INSERT OR REPLACE INTO representatives VALUES (?, ?)", chosen)
         self._db.executemany(

@@ -138,7 +138,7 @@ class Engine(ABC):
     @classmethod
     @abstractmethod
     def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:
-        """Return the engine that the head in a folder describes; nothing but the head exists of a new one."""
+        """Return the engine that the head in a folder describes; with `is_new`, the folder has only this head."""
 
     @classmethod
     def create(cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None) -> Self:
@@ -229,7 +229,7 @@ DEFAULT = "flat"
 
 
 def check_engine(name: str) -> None:
-    """Raise an error if no engine has that name; an earlier version had one more."""
+    """Raise an error if no engine has that name, with advice for the engine `edge` of earlier versions."""
     if name == "edge":
         raise MathAMRError(
             "the engine edge, which kept the vectors of the index, is not in mathamr any more; move them to flat with:"
@@ -284,7 +284,7 @@ class EngineHead:
             raise MathAMRError(f"the fields of an engine have names of their own, not {', '.join(names)}")
 
     def write(self, folder: Path) -> None:
-        """Write the head into the folder; raises if the folder already holds an engine."""
+        """Write the head into the folder; raise an error if the folder already holds an engine."""
         if (folder / HEAD).exists():
             raise MathAMRError(f"{folder} holds an engine already; open it, or choose another folder")
         try:
@@ -295,7 +295,7 @@ class EngineHead:
 
     @classmethod
     def read(cls, folder: Path, engine: str | None = None) -> EngineHead:
-        """Read the head in a folder; raises if it does not name `engine`."""
+        """Read the head in a folder; raise an error if it does not name `engine`."""
         path = folder / HEAD
         try:
             row = json.loads(read_description(path))

@@ -121,7 +121,7 @@ def seconds(date: str) -> float:
 
 
 def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry]:
-    """Normalises entries to unit vectors of the right sizes; raises a clear error before any is stored.
+    """Yield entries with unit vectors of the right sizes; raise an error before any is stored.
 
     `fields` lists the permitted fields, in the order that entries get.
     """
@@ -220,7 +220,9 @@ def _valid_text(text: str) -> str:
 
 
 def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> FloatArray:
-    """Normalises vectors to unit length in float32 (zero vectors stay); raises for a wrong size or non-finite numbers."""
+    """Normalise vectors to unit length in float32 (zero vectors stay); raise an error for a wrong size or numbers that are
+    not finite.
+    """
     array = np.asarray(vectors, np.float32)
     if array.ndim != dimensions or array.shape[-1] != size:
         wanted = f"{size}" if dimensions == 1 else f"n × {size}"

@@ -140,7 +140,7 @@ def build_index(
     again: bool = False,
     pool: BuildPool | None = None,
 ) -> BuildSummary:
-    """Build the index of all posts in these files and folders, or brings an existing one up to date with them.
+    """Build the index of all posts in these files and folders, or bring an existing one up to date with them.
 
     If it is killed, the same call finishes the work. Posts of other inputs stay as they are; those of `without` are deleted.
     Without any path, it finishes an interrupted build; with `again` it reads the known inputs again, as far as they still
@@ -364,7 +364,7 @@ def _warn_of_place(out: Path, catalogue: Catalogue) -> None:
 
 
 def _check_free(out: Path) -> None:
-    """Refuses a folder with anything in it that is not the start of an index."""
+    """Raise an error for a folder with anything in it that is not the start of an index."""
     own = (LOCK, CATALOGUE, GRAPHS, VECTORS, LEXICAL, MANIFEST)
     if out.exists() and not out.is_dir():
         raise MathAMRError(f"{out} is a file; name a folder for the index")

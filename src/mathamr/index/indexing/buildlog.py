@@ -53,7 +53,7 @@ class BuildLog:
         self._spans = spans_of(work)
 
     def leave_out(self, name: str) -> None:
-        """Give the part of a stage that will not be run to the one before it."""
+        """Give the share of progress of a stage that is skipped to the stage before it."""
         first, last = self._spans.pop(name, (0.0, 0.0))
         before = {each: begin for each, (begin, end) in self._spans.items() if end == first}
         self._spans |= {each: (begin, last) for each, begin in before.items()}

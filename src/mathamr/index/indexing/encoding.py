@@ -171,7 +171,9 @@ class EncodingWork:
 def _isolated(
     system: System, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
 ) -> list[Derived | Lost]:
-    """Return what is derived from posts; one that makes the code fail is replaced by the reason, unless all of several do."""
+    """Return what is derived from posts, with `Lost` for a post that raises an error; if every one of several posts fails,
+    raise the error.
+    """
     try:
         return [*derive(system, materials, graphs)]
     except Exception as error:

@@ -217,7 +217,7 @@ class _Intake:
     def _part(
         self, format: str, collection: Collection, known: _KnownFiles, living: set[int]
     ) -> Iterator[str]:
-        """Take in the files of one format; yields the names of its units."""
+        """Take in the files of one format; yield the names of its units."""
         context = known.context(format, collection, self._path)
         if self._path == STDIN:
             self._read(
@@ -553,7 +553,8 @@ def is_text(path: str) -> bool:
 
 
 def _stamped(path: str, before: str) -> tuple[str, bytes] | None:
-    """Return the stamp and the hash of a file, `None` if it was written meanwhile; an unsure stamp if it may be at this moment.
+    """Return the stamp and the hash of a file, `None` if it was written meanwhile. The stamp is "unsure" if the file is so
+    new that a write may follow with the same time.
 
     A file whose name is not UTF-8, which no database takes, has none either: it is read each time.
     """

@@ -79,7 +79,7 @@ def reset_other_keys(archive: IndexWriter) -> None:
 
 
 def _unmark_changed_markups(archive: IndexWriter) -> None:
-    """Unmarks all stages of posts whose markup is now split into sentences by other rules."""
+    """Unmark all stages of posts whose markup is now split into sentences by other rules."""
     catalogue, now = archive.catalogue, passage_fingerprints()
     stored = {markup: catalogue.meta(f"{markup} by") for markup in now}
     if stored == now:

@@ -46,7 +46,7 @@ MOST_CONSULTED = 200
 
 @dataclass(slots=True)
 class ReadFile:
-    """What one file, or a collection of files that is read as a whole, gave.
+    """The posts of one file, or of a collection that is read as a whole, and what was reported and opened.
 
     `report` and `opened` are complete once all posts were taken. `opened` are the files on which the posts depend, each
     with its stamp when it was opened.

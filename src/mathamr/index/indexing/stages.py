@@ -176,7 +176,7 @@ class IndexStages:
         ):
 
             def materials() -> Iterator[Material]:
-                """One stream over all batches, so that no worker idles at the end of a batch."""
+                """Yield the materials of all batches as one stream, so that no worker idles at the end of a batch."""
                 for batch in batches(catalogue.pending("vectors"), BATCH):
                     passages = catalogue.stored_passages([each.number for each in batch])
                     for each in batch:

@@ -44,7 +44,7 @@ def changes(
 
 
 def _is_left_out(changed: Path, inputs: Mapping[Path, InputRecord]) -> bool:
-    """Whether the rules of every watched folder that contains a file leave it out, as they are written now."""
+    """Return True if the rules of every watched folder that contains a file leave it out, as they are written now."""
     around = [(root, record) for root, record in inputs.items() if root in changed.parents]
     return bool(around) and all(
         IgnoreRules(root, Report(), record.exclude).leaves_out(changed) for root, record in around

@@ -63,7 +63,7 @@ class IndexWriter(IndexStorage):
         model: Path | str | None = None,
         purpose: str = "a Python program",
     ) -> Self:
-        """Like `IndexStorage.open`, but first finishes work that a killed process left unfinished.
+        """Open an index like `IndexStorage.open`, and first finish work that a killed process left unfinished.
 
         `purpose` appears in the error of others that want to change the index meanwhile.
         """
@@ -88,7 +88,7 @@ class IndexWriter(IndexStorage):
         return writer
 
     def put(self, posts: Sequence[Post], analysed: Sequence[AnalysedPost] | None = None) -> None:
-        """Add posts, or replaces those of the same id; once it returns, they can be found and are safe on disk.
+        """Add posts, or replace those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Readers see the state before until
@@ -134,7 +134,7 @@ class IndexWriter(IndexStorage):
 
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
-        """Undoes a change that fails, so that a write that raised an error stores nothing."""
+        """Undo a change that fails inside the block, so that a write that raises an error stores nothing."""
         before = self.catalogue.with_inputs(ids)
         try:
             yield
@@ -158,7 +158,7 @@ class IndexWriter(IndexStorage):
             return self.stages.update_parts(pool=pool, log=log)
 
     def close(self) -> None:
-        """Update the manifest and releases the lock; it may be called twice."""
+        """Update the manifest and release the lock; it may be called twice."""
         with self._writing:
             try:
                 if self._lock.held:

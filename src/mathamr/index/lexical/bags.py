@@ -36,7 +36,7 @@ def pack_trees(trees: Trees) -> bytes:
 
 
 def unpack_trees(content: bytes) -> Trees | None:
-    """Return the trees in some bytes; None if nothing was stored, or something that is no tree."""
+    """Return the trees in some bytes; None if nothing was stored, or if the bytes are not a tree."""
     try:
         opt, slt = content.decode("utf-8", "surrogatepass").split(_TREES)
         return _unpack(opt, Opt), _unpack(slt, Slt)
@@ -135,7 +135,7 @@ def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
 
 @lru_cache(maxsize=8_000)
 def _bag_of_latex(latex: str, macros: tuple[str, ...]) -> Bag:
-    """Remember the last ones, since posts repeat the same short formulas."""
+    """Return the terms of LaTeX; cached, since posts repeat the same short formulas."""
     return _bag_of_trees(Formula("", latex), macros)
 
 

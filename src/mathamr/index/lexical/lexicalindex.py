@@ -187,7 +187,7 @@ class LexicalPart:
         deletes: Iterable[str] = (),
         new: Collection[str] = frozenset(),
     ) -> None:
-        """Like `update`, with terms that are already numbers; entries in `new` are known not to exist yet."""
+        """Update like `update`, with terms that are already numbers; entries in `new` are known not to exist yet."""
         if self._read_only:
             raise MathAMRError(f"the lexical index {self._folder} was opened for reading only")
         with self._writing:

@@ -26,7 +26,7 @@ from mathamr.index.lexical.terms import FIELDS, Terms
 ESSENTIAL = 0.92
 """The share of all weights that is added up before entries are ruled out."""
 FREQUENT = 8
-"""A term that at least one in so many entries of a segment has is added up by its column."""
+"""A term has a column if at least one in this many entries of a segment has the term."""
 LARGEST = 1 << 18
 """The most entries of an index whose frequent terms have columns."""
 COLUMNS = 32 << 20

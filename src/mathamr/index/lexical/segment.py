@@ -35,7 +35,7 @@ class Segment:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a segment on disk; raises if it is damaged."""
+        """Open a segment on disk; raise an error if it is damaged."""
         arrays = map_arrays(path)
         needed = {"ids", "id_starts", *(f"{field}.{part}" for field in FIELDS for part in _PARTS)}
         if not needed <= arrays.keys():

@@ -192,7 +192,8 @@ def entry_names(post: Post) -> list[list[str]]:
 
 
 def misspellings(word: str) -> dict[str, None]:
-    """Return the word and its variants with one letter left out; two words that share one are spelt alike.
+    """Return the word and its variants with one letter left out, by which misspellings are matched; empty for words that are
+    not of `SHORTEST_MISSPELT` to `LONGEST_MISSPELT` letters.
 
     >>> list(misspellings("lemma"))
     ['~lemma', '~emma', '~lmma', '~lema', '~lemm']
@@ -220,7 +221,7 @@ def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
 
 @lru_cache(maxsize=2_000)
 def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
-    """Remember the last ones, since posts repeat the same short formulas."""
+    """Return the terms of LaTeX; cached, since posts repeat the same short formulas."""
     return terms_of(Formula("", latex), macros)
 
 
@@ -432,7 +433,7 @@ def nameless(tree: AnyTree) -> AnyTree:
 
 @lru_cache(maxsize=10_000)
 def _nameless(label: str) -> str:
-    """`V!` of a variable, `F!` of a function whose name is a letter of formulas; `F!sin` keeps its name."""
+    """Return `V!` for a variable, `F!` for a function whose name is a letter of formulas, and any other label unchanged."""
     if label.startswith("V!"):
         return "V!"
     return (

@@ -1,4 +1,4 @@
-"""`CoqReader`: the declarations of Coq and Rocq files, with the documentation before them."""
+"""`read_coq`: the declarations of Coq and Rocq files, with the documentation before them."""
 
 from __future__ import annotations
 

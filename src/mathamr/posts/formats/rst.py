@@ -144,7 +144,7 @@ def _sphinx_names(report: Report) -> Iterator[None]:
 
 
 def _cross_reference(name: str, rawtext: str, words: str, *_rest: Any) -> tuple[list[Any], list[Any]]:
-    """Return a role that docutils does not know: `:ref:`words <label>``, `:doc:`, `:eq:`, `:py:func:` and so on."""
+    """Return the nodes of a role that docutils does not know: `:ref:`words <label>``, `:doc:`, `:eq:`, `:py:func:` and so on."""
     from docutils import nodes, utils
 
     words = utils.unescape(words)

@@ -120,7 +120,9 @@ def _is_strong(run: list[_Token]) -> bool:
 
 
 def _balance(run: list[_Token]) -> list[_Token]:
-    """Return the longest part of a run from its beginning, or behind a bracket that never closes, whose brackets match."""
+    """Return a run whose brackets match: the run itself, its part before the first bracket that does not,
+    or after it if the run begins with that; empty for more than one such bracket.
+    """
     opened: list[int] = []
     for place, (kind, _, _, text) in enumerate(run):
         if kind == "open" and text not in "|‖":

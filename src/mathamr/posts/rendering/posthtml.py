@@ -233,7 +233,7 @@ class _BlockWriter:
             self._inside.append(escape(text).replace(LINE, "<br>"))
 
     def _begin_link(self, piece: Piece) -> bool:
-        """Return a reference: a link to the first post it names that is known, around the words that stand for it."""
+        """Begin a link to the first known post that a reference names; return False if it names none."""
         found = next((name for name in _names(piece.text) if f"#{name}" in self._references), None)
         if found is None:
             return False

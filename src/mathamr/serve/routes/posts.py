@@ -98,7 +98,9 @@ async def graph(
 async def beside(
     service: Reader, id: Annotated[Id, Path()], k: Annotated[int, Query(ge=1, le=20)] = 5
 ) -> Any:
-    """Return what corresponds to a post in the other index that the server was given: a theorem of notes in a formal library, or back."""
+    """Return the posts of the other index that correspond to a post: for a theorem of notes its declarations in a formal
+    library, or the reverse.
+    """
     if service.beside is None:
         raise ApiError("unknown_post", "the server has no other index; start it with --beside DIR", "id")
     other, asked = service.beside, await service.read(lambda: _stored(service, id))

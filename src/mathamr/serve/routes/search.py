@@ -1,4 +1,4 @@
-"""Search."""
+"""The routes of search."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MOST_TAGS = 100
 COUNTED = 200
 """Results of which kinds, tags and folders are counted."""
 MOST_COUNTS = 200
-"""Kinds, tags and folders of which a search tells the counts, each."""
+"""The most kinds, tags and folders, each, whose counts an answer lists."""
 
 
 @router.get("/search", response_model=SearchAnswer)
@@ -118,7 +118,7 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
 
 
 def _checked_task(service: Service, options: SearchRequest) -> Task:
-    """Return the task; refuses a task or a strategy that the system of the index does not have."""
+    """Return the task; refuse a task or a strategy that the system of the index does not have."""
     task = options.task or service.index.tasks[0]
     if task not in service.index.tasks:
         raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")

@@ -27,13 +27,13 @@ async def index(service: Reader) -> Any:
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Return whether the server is up; waits for nothing, not even for its index (see `/v1/ready`); needs no key."""
+    """Return whether the server is up, without waiting for its index (see `/v1/ready`) and without a key."""
     return {"status": "ok", "version": __version__}
 
 
 @router.get("/ready", response_model=ReadyAnswer)
 async def ready(service: ServiceOf) -> Any:
-    """Return whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
+    """Return whether a search sent now would be answered, without a key; if not, status 503 or 429: send requests elsewhere."""
     posts = await service.search(lambda: of_index(lambda: _ready(service)))
     return {"status": "ready", "posts": posts, "behind": service.archive.behind or None}
 

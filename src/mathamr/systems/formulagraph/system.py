@@ -50,7 +50,7 @@ MUTUAL_POOL = 300
 def _views(
     fusion: str, normalisation: str | None = "none", *, total: bool = True, near: bool = False
 ) -> Fuse:
-    """Both views by exact MaxSim, merged: sums over the query's nodes (equation 4), or means without `total`.
+    """Return the fusion of both views by exact MaxSim: sums over the query's nodes (equation 4), or means without `total`.
 
     With `near`, each node first finds candidates by one nearest-neighbour query (section 4): for engines that
     find nearest rows without scanning all of them. In an engine that scans all rows anyway, MaxSim itself is faster.
@@ -133,7 +133,7 @@ class FormulaGraphSystem(FormulaSystem[FormulaGraphNetwork]):
             yield from found
 
     def node_vectors(self, view: str, trees: Sequence[Tree]) -> Iterator[Vectors]:
-        """Return the vectors of the nodes of trees of one view, tree by tree."""
+        """Yield the vectors of the nodes of trees of one view, tree by tree."""
         numbers = FormulaTrees.of(trees, self.labels, view)
         self.network.eval()
         for run in packed(enumerate(np.diff(numbers.starts).tolist()), NODES):

@@ -164,7 +164,7 @@ class _AddByRelation(torch.autograd.Function):
 
 
 def grouped_product(rows: Tensor, weights: Tensor, groups: EdgeGroups) -> Tensor:
-    """Multiplies rows, which are ordered by relation, by the matrix of their relation."""
+    """Multiply rows, which are ordered by relation, by the matrix of their relation."""
     if rows.is_cuda and rows.dtype == torch.bfloat16 and len(rows) and fused_products_work(rows.device.index):
         return _fused_product(rows, weights, groups.ends)
     if not groups.sizes:

@@ -140,5 +140,5 @@ def floats(array: AnyArray) -> FloatArray:
 
 
 def weights_below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
-    """Return the weights whose names begin so, without that beginning."""
+    """Return the weights whose names begin with `name`, under the rest of their names."""
     return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}

@@ -62,7 +62,7 @@ class GraphStack:
 
     @classmethod
     def of_tensors(cls, tensors: Sequence[GraphTensor]) -> GraphStack:
-        """Stacks graphs given one by one."""
+        """Stack graphs given one by one."""
         node_counts = np.array([len(t) for t in tensors], np.int64)
         edge_counts = np.array([t.forward_edges for t in tensors], np.int64)
         representative_counts = np.array([len(t.representatives) for t in tensors], np.int64)

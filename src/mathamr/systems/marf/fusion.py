@@ -26,7 +26,7 @@ class GatedFusion(nn.Module):
         nn.init.zeros_(self.outer.bias)
 
     def forward(self, context: Tensor, formula: Tensor, counts: Tensor) -> Tensor:
-        """Fuses tokens of posts (posts, tokens, size) with one formula each (posts, tokens, size) of the given lengths.
+        """Fuse the tokens of posts (posts, tokens, size) with one formula each (posts, tokens, size) of the given lengths.
 
         A post whose formula has no tokens is unchanged.
         """

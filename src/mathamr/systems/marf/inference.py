@@ -101,7 +101,7 @@ def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
 
 
 def pooled_into(count: int, rows: int) -> Tensor:
-    """Return for each of this many tokens the row that it is pooled into.
+    """Return, for each of `count` tokens, the row that it is pooled into.
 
     >>> pooled_into(5, 2).tolist(), pooled_into(2, 8).tolist()
     ([0, 0, 0, 1, 1], [0, 1])

@@ -154,7 +154,7 @@ class _Completion:
 
 
 def _numbers(tokens: list[str]) -> Iterator[str]:
-    """Return tokens without white space; numbers of several digits become digits and powers of ten, without zeros."""
+    """Yield tokens without white space; numbers of several digits become digits and powers of ten, without zeros."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -182,10 +182,7 @@ def _numbers(tokens: list[str]) -> Iterator[str]:
 
 
 def _by_place(whole: list[str], part: list[str]) -> Iterator[str]:
-    """
-    >>> list(_by_place(["3", "0"], [])), list(_by_place(["7"], [])), list(_by_place(["0"], []))
-    (['3', '10e', '1'], ['7'], ['0'])
-    """
+    """Yield a number as its digits with their powers of ten, without zeros."""
     if len(whole) == 1 and not part:
         yield from whole
         return

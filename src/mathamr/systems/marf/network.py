@@ -20,7 +20,7 @@ class ContextEncoder(nn.Module):
         self.head: nn.Module = nn.Identity() if own == size else nn.Linear(own, size, bias=False)
 
     def forward(self, numbers: Tensor, lengths: Tensor) -> Tensor:
-        """Return (rows, width, size); positions beyond a row's length are padding."""
+        """Return the token vectors (rows, width, size); positions beyond a row's length are padding."""
         return functional.normalize(self.head(self.transformer(numbers, lengths)).float(), dim=-1)
 
 

@@ -184,7 +184,7 @@ def context_sentences(post: Post, *, normalised: bool) -> list[str]:
 
 
 def draw_formulas(formulas: Sequence[T], name: str, most: int = FUSED) -> list[T]:
-    """Return the first of a post's formulas, which is the longest, and random others up to a number, always the same of a post.
+    """Return the first, longest formula of a post and random others, up to `most`; always the same ones for a post.
 
     The order is kept (section 3.4: up to six random formulas).
     """

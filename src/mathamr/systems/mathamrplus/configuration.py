@@ -46,7 +46,7 @@ class ModelConfiguration(Configured):
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> ModelConfiguration:
-        """Reverse `to_json`; unknown fields are refused, except retired ones that are off."""
+        """Create the configuration from the JSON of `to_json`; refuse unknown fields, except retired ones that are off."""
         known = {name: value for name, value in row.items() if name not in RETIRED or value}
         return super(ModelConfiguration, cls).from_json(known)
 

@@ -58,7 +58,7 @@ class NumpyGraphEncoder:
         self.size = folder.configuration.projection
 
     def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
-        """Return the vectors of every graph, in the order of the graphs."""
+        """Yield the vectors of every graph, in the order of the graphs."""
         for batch in packed(((tensor, cost(tensor)) for tensor in tensors), BUDGET):
             stack = GraphStack.of_tensors(batch)
             check_numbers(stack, batch, len(self.vocabulary), len(self.relations))

@@ -78,7 +78,7 @@ class GraphEncoder:
         )
 
     def encode(self, tensors: Iterable[GraphTensor]) -> Iterator[Vectors]:
-        """Return the vectors of every graph, in the order of the graphs."""
+        """Yield the vectors of every graph, in the order of the graphs."""
         for chosen in packed(((tensor, cost(tensor)) for tensor in tensors), self.budget):
             yield from self._vectors(chosen)
 

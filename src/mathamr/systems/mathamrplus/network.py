@@ -75,7 +75,7 @@ class ProjectionHead(nn.Module):
         self.second_norm = nn.LayerNorm(projection)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Projects node vectors into the retrieval space, without normalising them."""
+        """Project node vectors into the retrieval space, without normalising them."""
         projected: Tensor = self.second_norm(self.second(functional.gelu(self.first_norm(self.first(x)))))
         return projected
 

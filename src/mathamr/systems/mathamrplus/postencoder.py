@@ -82,7 +82,7 @@ class PostEncoder:
 
     @property
     def fingerprint(self) -> str:
-        """Two encoders with the same fingerprint give the same vectors, up to the rounding of their devices."""
+        """An identifier: encoders with the same one give the same vectors, up to the rounding of their devices."""
         if self.text is None:
             return self.graph.fingerprint
         shares = json.dumps(self.shares.to_json(), sort_keys=True)
@@ -107,7 +107,9 @@ class PostEncoder:
 
     @staticmethod
     def side_by_side(vectors: Vectors, text: TextVectors, shares: Shares, size: int) -> Vectors:
-        """Concatenates the text and graph vectors of a post, each times the root of its share; a row without text has only the graph's."""
+        """Concatenate the text and graph vectors of a post, each times the root of its share; a row without text has only
+        the graph's.
+        """
         share = np.zeros(len(vectors), np.float32)
         share[text.of] = shares.of(vectors.levels[text.of])
         beside = np.zeros((len(vectors), size), np.float32)

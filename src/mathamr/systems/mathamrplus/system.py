@@ -134,7 +134,7 @@ class MathAMRPlusSystem(System):
         return GraphInput(self.encoder.graphs, self.encoder.vocabulary, self.encoder.relations)
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Return the vectors of every post, in the order of the posts."""
+        """Yield the vectors of every post, in the order of the posts."""
         ours, theirs, passages = tee(items, 3)
         vectors = self.encoder.encode(
             ((item.post, _tensor(item)) for item in theirs), (item.passage for item in passages)

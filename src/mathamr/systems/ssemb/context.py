@@ -74,7 +74,8 @@ class ContextReader:
                 ]
 
     def encode_windows(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
-        """Like `encode`, but the text around a formula is encoded alone, as published: a long post once for each formula.
+        """Encode like `encode`, but with each formula's surrounding text alone, as published: a long post once for each
+        formula.
 
         Of a text that is longer than the encoder's window its beginning is read, as Sentence-BERT does.
         """

@@ -130,7 +130,7 @@ class OperatorGraphs:
 
 
 def distinct_labels(trees: Sequence[Opt]) -> AnyArray:
-    """Numbers the labels of all nodes of trees, equal ones alike."""
+    """Return a number for the label of each node of trees; equal labels have equal numbers."""
     numbers: dict[str, int] = {}
     names = (folded(label) for tree in trees for label in tree.labels)
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
@@ -155,7 +155,7 @@ def _orders(above: AnyArray) -> AnyArray:
 
 
 def _shared(trees: FormulaTrees, distinct: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Map every node to the first node of its tree with an equal subtree; also returns these first nodes in order."""
+    """Map every node to the first node of its tree with an equal subtree; return these first nodes in order as well."""
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     hashes, _ = subtree_hashes(replace(trees, labels=distinct))
     order = np.lexsort((np.arange(len(owners)), hashes, owners))

@@ -43,7 +43,7 @@ _STRUCTURE = Nearest(STRUCTURE)
 
 
 def _with_context(share: float, pool: int, *weights: tuple[QueryKind, float]) -> Rerank:
-    """Reranks the first results by structure with the weighted sum of structure and context (section 2.3); `weights` are the context's by kind of query."""
+    """Return the ranking that reranks the first results by the weighted sum of structure and context (section 2.3)."""
     parts = (
         Component(STRUCTURE, _STRUCTURE, share),
         Component(CONTEXT, Nearest(CONTEXT), 1 - share, weights),

@@ -42,7 +42,8 @@ def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
 
 
 def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:
-    """Equation 3: the mean over both views of the mean loss of their nodes, averaged over the pairings of each.
+    """Return the loss of equation 3: the mean over both views of the mean loss of their nodes, averaged over the pairings of
+    each.
 
     Every entry is the view of the first graph of a pairing and the losses of its nodes.
     """

@@ -127,7 +127,7 @@ class Teacher:
         return np.arange(len(self) - self.held, len(self))
 
     def checked(self, formulas: int) -> Teacher:
-        """Return itself if all its numbers are formulas."""
+        """Return this teacher; raise an error if it refers to formulas beyond the given number."""
         for numbers in (self.anchors, self.candidates):
             if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < formulas:
                 raise MathAMRError(
@@ -142,7 +142,7 @@ class Teacher:
 
     @classmethod
     def load(cls, path: Path) -> Teacher:
-        """Reverse `save`."""
+        """Read the file that `save` wrote."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 anchors, candidates, scores = (file[name] for name in ("anchors", "candidates", "scores"))

@@ -64,7 +64,7 @@ class PostShard:
 
     @classmethod
     def of(cls, ids: Sequence[str], posts: Iterable[PostInput], pairs: Iterable[tuple[str, str]]) -> Self:
-        """Build it from posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
+        """Build a shard from posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
         number = {each: place for place, each in enumerate(ids)}
         known = [(number[one], number[other]) for one, other in pairs if one in number and other in number]
         return cls(tuple(ids), tuple(posts), np.array(known, np.int32).reshape(-1, 2))

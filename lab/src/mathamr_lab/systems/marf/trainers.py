@@ -57,7 +57,7 @@ class PartTrainer(PlainTrainer[S]):
         super().__init__(model, count, configuration, device)
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         return {
             "part": self.what,
             "training": self.configuration.to_json(),
@@ -310,7 +310,7 @@ class FormulaTrainer(PairTrainer):
         return questions @ answers.T
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run, including the scoring of formulas."""
+        """Return what identifies the run, including the scoring of formulas."""
         return {**super().identity(), "scoring": self._scoring}
 
 

@@ -30,7 +30,7 @@ class LineTraining(TrainingConfiguration):
     """The training of the encoder by one loss.
 
     Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
-    `temperature`, as Sentence-BERT's scale of 20 does, and with `masked` candidates of the same topic are no negatives.
+    `temperature`, as Sentence-BERT's scale of 20 does, and with `masked` candidates of the same topic are not negatives.
     `monitor` chooses the epoch: the highest correlation, or the lowest loss of held-out pairs as in the paper.
     """
 
@@ -156,7 +156,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         return Validation(figures={"spearman": found, "loss": loss}, searched=len(held), worth=worth)
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         lines = "\n".join(f"{pair.query}\t{pair.candidate}\t{pair.grade}" for pair in self.judged)
         return {
             "training": self.configuration.to_json(),

@@ -28,7 +28,7 @@ class JoinConfiguration:
         self.given()
 
     def given(self) -> Shares:
-        """Return the shares."""
+        """Parse `shares` into the share of the text for formulas, sentences and documents."""
         try:
             formula, sentence, document = map(float, self.shares.split(","))
         except ValueError as error:

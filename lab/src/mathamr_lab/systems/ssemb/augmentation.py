@@ -66,7 +66,7 @@ def masked(
     _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
-    """Attribute masking: replaces some labels by the unknown one."""
+    """Mask attributes: replace some labels by the unknown one."""
     hidden = generator.random(len(graphs.labels)) < configuration.mask
     return graphs.changed(labels=np.where(hidden, 0, graphs.labels).astype(np.int32))
 
@@ -96,7 +96,7 @@ def dropped(
     _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
-    """Node dropping: removes some nodes, never a graph's root, with their edges."""
+    """Drop some nodes with their edges, never a graph's root."""
     kept = generator.random(len(graphs.labels)) >= configuration.drop
     kept[graphs.node_starts[:-1]] = True
     return graphs.with_nodes(kept)
@@ -108,7 +108,7 @@ def perturbed(
     _labels: int,
     generator: np.random.Generator,
 ) -> OperatorGraphs:
-    """Edge perturbation: redirects some edges to another node of their graph."""
+    """Perturb edges: redirect some of them to another node of their graph."""
     counts = np.diff(graphs.node_starts)
     sizes = np.repeat(counts, np.diff(graphs.arc_starts))
     moved = generator.random(len(graphs.targets)) < configuration.drop

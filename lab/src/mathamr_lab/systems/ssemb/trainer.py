@@ -213,6 +213,6 @@ class StructTrainer(TreeTrainer[StructStep]):
 
 
 def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
-    """InfoNCE over two views of the same graphs, in both directions: the other graphs of the batch are negatives."""
+    """Return InfoNCE over two views of the same graphs, in both directions: the other graphs of the batch are negatives."""
     scores = one @ other.T
     return (info_nce(scores, temperature) + info_nce(scores.T, temperature)) / 2

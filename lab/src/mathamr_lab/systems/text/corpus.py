@@ -38,7 +38,7 @@ class Variants:
         return found
 
     def drawn(self, text: int, generator: np.random.Generator) -> Pieces | None:
-        """Return one of a text's variants."""
+        """Draw one of a text's variants; None if it has none."""
         found = self.places.get(text)
         return self.texts.posts[found[int(generator.integers(len(found)))]] if found else None
 
@@ -58,13 +58,13 @@ class Variants:
         )
 
     def arrays(self, prefix: str) -> dict[str, AnyArray]:
-        """For saving."""
+        """Return the arrays to save, their names after `prefix`."""
         found = {**text_arrays(self.texts), "text": self.of.astype(np.int32)}
         return {f"{prefix}{name}": array for name, array in found.items()}
 
     @classmethod
     def read(cls, file: Mapping[str, AnyArray], prefix: str) -> Variants:
-        """Reverse `arrays`; a file of before has none."""
+        """Read what `arrays` saved; files of older versions have no variants."""
         if f"{prefix}text" not in file or not len(file[f"{prefix}text"]):
             return cls()
         found = {name.removeprefix(prefix): file[name] for name in file if name.startswith(prefix)}
@@ -104,7 +104,7 @@ class TextCorpus:
 
     @cached_property
     def apart(self) -> BoolArray:
-        """Marks the texts whose group has a held-out pair: they are never trained on."""
+        """A mask of the texts whose group has a held-out pair: they are never trained on."""
         return np.isin(self.groups, self.groups[self.pairs[self.held].flatten()])
 
     def parted(self) -> tuple[IntArray, IntArray]:
@@ -113,7 +113,7 @@ class TextCorpus:
 
     @cached_property
     def learned(self) -> BoolArray:
-        """Marks the training pairs: those that are not held out and have no held-out pair in their group."""
+        """A mask of the training pairs: those that are not held out and have no held-out pair in their group."""
         return np.asarray(~self.held & ~self.apart[self.pairs].any(1))
 
     def of_kinds(self, unwanted: Sequence[str]) -> TextCorpus:
@@ -168,7 +168,7 @@ class TextCorpus:
 
     @classmethod
     def load(cls, path: Path) -> TextCorpus:
-        """Reverse `save`; refuses anything else."""
+        """Read the file that `save` wrote; refuse any other file."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 return cls(

@@ -203,7 +203,7 @@ class DistillingTrainer(TextTrainer):
         return replace(made, contrast=lesson)
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         return {**super().identity(), "distilling": self.lessons.to_json(), "teacher": self._checksum}
 
 
@@ -219,7 +219,7 @@ def taught(teacher: TextEncoder, corpus: TextCorpus, path: Path) -> None:
 
 
 def read_taught(path: Path) -> npt.NDArray[np.float16]:
-    """Reverse `taught`."""
+    """Read the vectors that `taught` wrote."""
     try:
         rows = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

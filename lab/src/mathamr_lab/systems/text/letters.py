@@ -79,7 +79,7 @@ class Letters:
 
 
 def tokens(latex: str) -> Iterator[tuple[str, bool]]:
-    """Return the tokens of LaTeX that join to it again, and whether each is a run of letters, or a Greek one, of a formula."""
+    """Yield the tokens of LaTeX that join to it again, and whether each is a run of letters, or a Greek one, of a formula."""
     at = 0
     while at < len(latex):
         match = _TOKEN.match(latex, at)
@@ -110,7 +110,7 @@ def _closing(latex: str, start: int) -> int:
 
 
 def variables_in(token: str, known: Iterable[str]) -> Iterator[str]:
-    """Return the letters of a run. A run of several is a product of known variables, a differential (`dx`), or one word."""
+    """Yield the letters of a run. A run of several is a product of known variables, a differential (`dx`), or one word."""
     if token[0] == "\\" or len(token) == 1 or token in _NAMES:
         yield token
     elif (len(token) <= 3 and all(letter in known for letter in token[token[0] in "RL" :])) or (

@@ -322,7 +322,7 @@ def gathered(
 
 
 def _wanted(materials: TextMaterials, letters: int) -> dict[int, tuple[int, bool]]:
-    """Return of how many texts in other letters, and whether foils, a text is to have."""
+    """Return, for each text, how many forms in other letters it gets, and whether it gets foils."""
     if not letters:
         return {}
     forms = {
@@ -360,7 +360,7 @@ def _cut(
 
 
 def _in_other_letters(post: Post, count: int) -> Iterator[Post]:
-    """Return a post in other letters; the first form draws among all letters, every second one among usual ones."""
+    """Yield a post in other letters; the first form draws among all letters, every second one among usual ones."""
     if not variables_of(formula.latex for formula in post.formulas):
         return
     for form in range(count):

@@ -91,7 +91,7 @@ def library_entry(post: Post) -> LibraryEntry:
 
 
 def ways_to_ask(entry: LibraryEntry) -> Iterator[tuple[str, str]]:
-    """Query for an entry, each with its style: the first sentence of its documentation in words, its statement in LaTeX,
+    """Yield queries for an entry, each with its style: the first sentence of its documentation in words, its statement in LaTeX,
     and in Lean with other letters and without its name."""
     said = _SENTENCE.split(entry.documentation.replace("`", ""))[0]
     if len(said) >= LEAST:
@@ -104,7 +104,7 @@ def ways_to_ask(entry: LibraryEntry) -> Iterator[tuple[str, str]]:
 
 
 def in_other_letters(code: str, key: str) -> str:
-    """Code with other letters for variables of one letter; the key chooses them.
+    """Return code with other letters for variables of one letter; the key chooses them.
 
     >>> in_other_letters("(a b : ℕ) : a + b = b + a", "add_comm")
     '(e f : ℕ) : e + f = f + e'
@@ -132,7 +132,7 @@ def mapped(folder: Path) -> frozenset[str]:
 
 
 def trained_on(entries: Iterable[LibraryEntry], held_back: frozenset[str]) -> Iterator[LibraryEntry]:
-    """Return the entries that may be trained on, each name once: neither named in the maps nor held out."""
+    """Yield the entries that may be trained on, each name once: neither named in the maps nor held out."""
     seen: set[str] = set()
     for entry in entries:
         if entry.name in seen or entry.names & held_back or entry.is_held:

@@ -120,7 +120,7 @@ def _tune(work: StageWork, found: TextRecipe) -> StageResult:
 
 
 def _teach(work: StageWork, found: TextRecipe) -> StageResult:  # noqa: ARG001 - as the other stages
-    """Write the teacher's vectors only once: students are comparable if they learned from the same teacher."""
+    """Write the teacher's vectors unless they exist: students are comparable only if they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.fresh or not path.exists():
         teacher = load_text_encoder(_trained(work, ("tune",)), str(work.resources.device))

@@ -24,7 +24,7 @@ class TextShard:
         return len(self.posts)
 
     def fingerprint(self) -> int:
-        """Equal for equal texts."""
+        """Return a checksum that is equal for equal texts."""
         check = 0
         for post in self.posts:
             for array in (post.numbers, post.of, post.starts, post.ends):
@@ -46,7 +46,7 @@ def text_arrays(texts: TextShard) -> dict[str, npt.NDArray[np.generic]]:
 
 
 def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
-    """Reverse `text_arrays`."""
+    """Read the arrays of `text_arrays`."""
     arrays = {name: file[name] for name in _COLUMNS}
     cuts, spans = np.cumsum(arrays["counts"])[:-1], np.cumsum(arrays["spans"])[:-1]
     numbers = np.split(arrays["numbers"].astype(np.uint16), cuts)

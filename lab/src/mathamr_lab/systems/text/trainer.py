@@ -111,7 +111,7 @@ class TextTrainer(ContrastiveTrainer[PieceBatch]):
             return vectors_of(self.encoder.model, part.to(self.device))
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         return {
             "model": self.encoder.model.configuration.to_json(),
             "training": self.configuration.to_json(),
@@ -246,7 +246,7 @@ class TextTrainer(ContrastiveTrainer[PieceBatch]):
         return state
 
     def use_state(self, state: dict[str, Tensor]) -> None:
-        """Reverse `state`."""
+        """Restore what `state` returned."""
         super().use_state(state)
         plan = under(state, "plan.")
         if plan:

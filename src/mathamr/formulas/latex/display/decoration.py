@@ -81,7 +81,7 @@ _LONGEST_BESIDE = 40
 
 
 def beside(element: Element, name: str) -> Element:
-    """Return an element that takes no space, shifted to the left by one of our styles or not at all."""
+    """Return an element that takes no space, shifted to the left by the style `name` if there is one; a long one is returned as it is."""
     if sum(len(part.text) for part in element.iterate()) > _LONGEST_BESIDE:
         return element
     inside = Element("mrow", "", (element,), {STYLE: name} if name else {})

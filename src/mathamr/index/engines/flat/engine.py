@@ -189,7 +189,7 @@ class FlatField:
     def _parts(
         self, where: Filter | None, view: _View | None = None
     ) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
-        """Segments, their rows, and a mask of the places that are alive and pass a filter."""
+        """Yield the segments, their rows, and a mask of the places that are alive and pass a filter."""
         for segment, alive in (view or self._entries.view()).parts():
             rows = segment.fields[self.field.name]
             passing = alive

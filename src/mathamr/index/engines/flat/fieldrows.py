@@ -148,7 +148,7 @@ class FieldRows(ABC):
     def skim_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """Like `search_maxsim`, with approximate scores if exact ones take longer."""
+        """Search like `search_maxsim`, with approximate scores if exact ones take longer."""
         return self.search_maxsim(query, k, passing, first_pass)
 
     def search_rows(
@@ -213,7 +213,7 @@ class SingleRows(FieldRows):
         levels: AnyArray,
         references: RaggedArray,
     ) -> SingleRows:
-        """In the order of the entries."""
+        """Build the rows in the order of the entries."""
         if (np.diff(entries) > 0).all():
             return cls(entries, levels, Strings(references), vectors)
         order = np.argsort(entries, kind="stable")
@@ -221,7 +221,7 @@ class SingleRows(FieldRows):
 
     @cached_property
     def counts(self) -> IntArray:
-        """One each."""
+        """The number of rows of each entry, always 1."""
         return np.ones(len(self), np.int64)
 
     @property
@@ -240,7 +240,7 @@ class SingleRows(FieldRows):
         passing: BoolArray | None,
         first_pass: str,  # noqa: ARG002
     ) -> tuple[IntArray, FloatArray]:
-        """By the mean of the cosines."""
+        """Search by the mean of the cosines."""
         if passing is not None and passing.sum() * _FEW < len(self):
             (places,) = np.nonzero(passing)
             return top(places, self.score(query, places), k)
@@ -265,7 +265,7 @@ class SingleRows(FieldRows):
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> SingleRows:
-        """Return the inverse of `arrays`."""
+        """Read the rows from the arrays of `arrays`."""
         return cls(*_read_common(arrays), arrays["vectors"])
 
     def fits(self, entries: int, size: int) -> bool:
@@ -305,7 +305,7 @@ class ManyRows(FieldRows):
     def search_maxsim(
         self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
     ) -> tuple[IntArray, FloatArray]:
-        """By MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
+        """Search by MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
         slots = self.slots
         count = len(self) if passing is None else int(passing.sum())
         if count * _FEW < len(self) or count <= k:
@@ -345,7 +345,7 @@ class ManyRows(FieldRows):
     def _through_int8(
         self, quantised: Quantised, query: FloatArray, k: int, passing: BoolArray | None
     ) -> tuple[IntArray, FloatArray]:
-        """Like the exact scan: only entries that can be among the k best are scored exactly."""
+        """Search exactly by the int8 copy: only entries that can be among the k best are scored by their own vectors."""
         about, wrong = quantised.bounded(self.slots, query)
         if passing is not None:
             about[~passing] = -np.inf
@@ -383,7 +383,7 @@ class ManyRows(FieldRows):
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
-        """Return the inverse of `arrays`."""
+        """Read the rows from the arrays of `arrays`."""
         quantised = None
         if "int8" in arrays and len(arrays["int8.longest"]) == len(
             arrays["counts"]

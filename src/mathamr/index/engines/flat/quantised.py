@@ -84,7 +84,7 @@ class Quantised:
 
     @cached_property
     def _scans(self) -> list[int]:
-        """Not empty after the first scan: a single query would take longer to pack the numbers than to multiply them."""
+        """A list that is empty until the first scan: packing the numbers pays only from the second scan on."""
         return []
 
     @cached_property
@@ -196,6 +196,6 @@ def _factor(numbers: AnyArray) -> AnyArray:
 
 
 def unsigned(numbers: AnyArray) -> ByteArray:
-    """int8 numbers with 128 added."""
+    """Return int8 numbers with 128 added, as unsigned ones."""
     flipped: ByteArray = numbers.view(np.uint8) ^ np.uint8(128)
     return flipped

@@ -95,7 +95,7 @@ class FlatSegment:
         return np.array([number for number in numbers if number is not None], np.int64)
 
     def write(self, path: Path, options: FlatOptions) -> int:
-        """Write the segment; returns its size in bytes."""
+        """Write the segment; return its size in bytes."""
         arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends}
         arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
         for field, rows in self.fields.items():

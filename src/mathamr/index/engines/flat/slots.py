@@ -41,7 +41,7 @@ class Slots:
     def arrange(
         cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None, block_rows: int = BLOCK
     ) -> tuple[IntArray, Slots]:
-        """Build slots from vectors that are concatenated by post; also returns the order of the posts.
+        """Build slots from vectors that are concatenated by post; return the order of the posts as well.
 
         Posts with equal numbers of vectors are ordered by their ranks, if there are any. A block has about `block_rows`
         vectors.

@@ -47,7 +47,7 @@ class PostgresConnections:
         """True if the writer's transaction has uncommitted changes, which only that transaction can read."""
 
     def read(self, what: str, work: Callable[[Connection], Result]) -> Result:
-        """Call `work` in a transaction that sees one state; retries on another connection if one is lost."""
+        """Call `work` in a transaction that sees one state; retry on another connection if one is lost."""
         if self._changed:
             with self._writing:
                 if self._changed:
@@ -104,7 +104,7 @@ class PostgresConnections:
             self._changed = False
 
     def alone(self, what: str, work: Callable[[Connection], None]) -> None:
-        """Call `work` in a transaction of its own, and commits."""
+        """Call `work` in a transaction of its own, and commit it."""
         with self._writing:
             self.commit(what)
             self.write(what, work)
@@ -144,7 +144,7 @@ class PostgresConnections:
             raise
 
     def _drop(self, *, quietly: bool = False) -> None:
-        """Close the writer's connection; raises an error if uncommitted writes are lost."""
+        """Close the writer's connection; raise an error if uncommitted writes are lost."""
         lost, self._changed = self._changed, False
         if self._writer is not None:
             _close(self._writer)

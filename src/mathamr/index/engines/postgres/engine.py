@@ -183,7 +183,7 @@ class PostgresEngine(Engine):
         self._connections.alone("build indexes", build)
 
     def close(self) -> None:
-        """Commit and ends the connections."""
+        """Commit and end the connections."""
         try:
             self.flush()
         finally:

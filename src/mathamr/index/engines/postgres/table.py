@@ -50,7 +50,7 @@ def know_vectors(connection: Connection) -> None:
 
 
 def floats(cell: bytes, size: int) -> FloatArray:
-    """Rows of float32 from a cell of the type bytea."""
+    """Return the rows of float32 in a cell of the type bytea."""
     return np.frombuffer(cell, "<f4").reshape(-1, size).astype(np.float32, copy=False)
 
 
@@ -345,7 +345,7 @@ class PostgresTable:
         *,
         exact: bool,
     ) -> list[tuple[str, float]]:
-        """Lets the server compare single vectors, through a graph if the search need not be exact."""
+        """Let the server compare single vectors, through a graph if the search need not be exact."""
         from psycopg import sql
 
         graphed = None if exact else self._graphed(field)
@@ -376,7 +376,7 @@ class PostgresTable:
         query: FloatArray,
         limit: int,
     ) -> list[tuple[str, float]]:
-        """Compute the MaxSim of entries as they arrive from the server; returns the best."""
+        """Compute the MaxSim of entries as they arrive from the server; return the best."""
         names: list[str] = []
         scores = np.empty(0, np.float32)
         for some, vectors, starts in _scanned(connection, query_sql, values, query.shape[1]):

@@ -410,7 +410,7 @@ class ServerEngine(Engine):
 
 
 def origin(url: str) -> tuple[str, str, int] | None:
-    """Scheme, host and port of a server, to which an API key belongs."""
+    """Return scheme, host and port of a server, to which an API key belongs."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         return (parts.scheme, parts.hostname, parts.port or PORT) if parts.hostname else None

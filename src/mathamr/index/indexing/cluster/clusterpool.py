@@ -57,7 +57,7 @@ _processes: dict[WorkSpec, WorkerPool] = {}
 
 
 def answer(work: WorkSpec, *requests: Any) -> tuple[Any, float, str]:
-    """Answer a request on a worker, or without one return the identity of the work; with the seconds, and the name of the machine."""
+    """Return (answer, seconds, machine) of a request on a worker; without a request the answer is the identity of the work."""
     node = platform.node()
     if work.version != __version__:
         raise MathAMRError(
@@ -123,7 +123,7 @@ class ClusterPool(BuildPool):
         return self._taken(self._ask(work), PATIENCE)
 
     def answers(self, work: WorkSpec, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """(request, answer) in the order of the requests, which are read a bounded number ahead.
+        """Yield (request, answer) in the order of the requests, which are read a bounded number ahead.
 
         Other requests may be asked between two answers.
         """
@@ -200,11 +200,11 @@ class _WorkPool:
         self._work = replace(work, identity=self.identity)
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
-        """(request, answer) in the order of the requests."""
+        """Yield (request, answer) in the order of the requests."""
         return self._cluster.answers(self._work, requests)
 
     def close(self) -> None:
-        """Nothing to do: the workers stay for the next work."""
+        """Do nothing: the workers stay for the next work."""
 
 
 def _portable(argument: Any) -> Any:

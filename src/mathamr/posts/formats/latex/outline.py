@@ -187,7 +187,7 @@ class Outline:
         return after
 
     def _proof(self, match: re.Match[str]) -> int:
-        """Return a proof belongs to the statement it names, or else to the one before it."""
+        """Add a proof to the statement that it names, or else to the one before it; return where reading goes on."""
         end, after = self._environment(match)
         position, statement = match.end(), self._before
         if option := _OPTION.match(self._text, position, end):

@@ -1,7 +1,7 @@
 """LaTeX as text: what a reader of the page would see, without typesetting it.
 
 No macro is expanded. A command that is not known is dropped and what is in its braces is kept, which is right
-for nearly all that authors define for themselves (`\\term{…}`). What is known is listed in `latexcommands`.
+for nearly all that authors define for themselves (`\\term{…}`). The known commands are listed in `commands`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ LONGEST_VALUE = 400
 """The longest value of a definition that is read with it."""
 LONGEST_ATTRIBUTES = 3_000
 MOST_UNCLOSED = 50
-"""After so many attributes without an end a file is not searched for more of them."""
+"""After this many attributes without an end, the file is not searched for further ones."""
 LONGEST_GAP = 4_000
 """How far a documentation comment may stand before what it documents."""
 

@@ -1,4 +1,4 @@
-"""`LeanReader`: every declaration of Lean files as a post, and what modules say about themselves."""
+"""`read_lean`: every declaration of Lean files as a post, and what modules say about themselves."""
 
 from __future__ import annotations
 

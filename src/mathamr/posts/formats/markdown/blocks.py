@@ -21,7 +21,7 @@ from mathamr.posts.formats.markdown.inline import LinkHelpers, PlacedInline
 from mathamr.posts.markup.delimiters import DISPLAY_ENVIRONMENTS
 
 NESTING = 40
-"""So many blocks inside each other are read; what lies deeper is left out, and said."""
+"""Levels of nested blocks that are read; deeper blocks are left out and reported."""
 
 _DISPLAY = re.compile(
     r"""`[^`]*`|\\\\|\\\$  # code and escapes are passed over

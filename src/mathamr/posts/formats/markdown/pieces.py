@@ -24,7 +24,7 @@ from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
 DEEPEST_DIRECTIVE = 8
-"""So many directives inside each other are read as text; what lies deeper is code."""
+"""Levels of nested directives that are read as text; deeper ones are read as code."""
 
 _CALLOUT = re.compile(r"\[![\w-]+(?:\|[^\[\]\n]*)?\][+-]?[ \t]*")
 _BREAKS = {

@@ -488,7 +488,7 @@ def _class(read: list[str], _values: list[str]) -> str:
 
 
 def _derivative(sign: str) -> _Writer:
-    """Return `dv(f, x, 2)` of the package physica."""
+    """Return a function that writes a derivative, `dv(f, x, 2)` of the package physica."""
 
     def write(read: list[str], _values: list[str]) -> str:
         above, below = (read[0], read[1]) if len(read) > 1 else ("", read[0])

@@ -83,7 +83,7 @@ class GraphPairs:
         )
 
     def plain(self, graphs: AnyArray) -> Iterator[GraphBatch]:
-        """Return graphs without augmentation, a few at a time."""
+        """Yield graphs without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
         for part in packed(costs, min(BUDGET, self.configuration.budget)):
             yield GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part)))

@@ -74,7 +74,7 @@ class GraphTrainer(ContrastiveTrainer[GraphBatch]):
         return vectors
 
     def identity(self) -> dict[str, Any]:
-        """Identify the run."""
+        """Return what identifies the run."""
         return {
             "model": self.network.configuration.to_json(),
             "training": self.configuration.to_json(),

@@ -41,7 +41,7 @@ class _Table:
         return self._vectors.index_select(0, torch.from_numpy(rows).to(self._device))
 
     def rows(self, numbers: IntArray) -> VectorRows:
-        """Which of these vectors belong to which post."""
+        """Return which of these vectors belong to which post."""
         return VectorRows.of(self._counts[numbers], self._device)
 
 
