@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from lxml import etree
 
-from mathamr.graphs.configuration import Auxiliary, GraphConfiguration, Structure
+from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, GraphConfiguration, Structure
 from mathamr.graphs.flatgraph import AUXILIARY_EDGE
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
@@ -78,6 +79,37 @@ def test_virtual_nodes_are_those_of_the_structure() -> None:
     dotted = etree.fromstring(picture(small_graph(), structure="global").encode()).iter(f"{SVG}path")
     drawn = [kind for kind, _ in nodes(picture(small_graph(), structure="none"))]
     assert sum("dotted" in path.get("class") for path in dotted) == len(drawn)
+
+
+@pytest.mark.parametrize("mode", get_args(FormulaMode))
+def test_virtual_nodes_lead_to_what_they_gather(mode: FormulaMode) -> None:
+    """The document's to the root and to the other virtual nodes, a formula's to its trees, a sentence's to its concepts (figure 3.2)."""
+    root = etree.fromstring(picture(small_graph(), mode).encode())
+    at = {}
+    for group in root.iter(f"{SVG}g"):
+        box = group.find(f"{SVG}rect")
+        place = (round(float(box.get("x"))), round(float(box.get("y")) + 9))
+        at[place] = group.find(f"{SVG}text").text
+        at[place[0] + round(float(box.get("width"))), place[1]] = at[place]
+    drawn = []
+    for path in root.iter(f"{SVG}path"):
+        if "dotted" in path.get("class"):
+            ends = [part.lstrip("MC") for part in path.get("d").split()]
+            drawn.append(
+                tuple(at[round(float(x)), round(float(y))] for x, y in (ends[k].split(",") for k in (0, 3)))
+            )
+    trees = {"opt": ["U!plus", "O!SUP"], "slt": ["V!a", "V!x"]}
+    formulas = [] if mode in TREELESS else ["formula 0", "formula 1"]
+    gathered = [
+        (virtual, roots[number])
+        for number, virtual in enumerate(formulas)
+        for tree, roots in trees.items()
+        if mode in ("both", tree)
+    ]
+    document = [
+        ("VIRTUAL_DOCUMENT", each) for each in ("multi-sentence", "sentence 0", "sentence 1", *formulas)
+    ]
+    assert sorted(drawn) == sorted([*document, *gathered, ("sentence 0", "odd"), ("sentence 1", "find-01")])
 
 
 def test_hostile_labels_stay_text() -> None:

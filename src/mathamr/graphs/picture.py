@@ -38,6 +38,11 @@ class _Box:
     right: float = 0.0
     bottom: float = 0.0
 
+    @property
+    def row(self) -> float:
+        """The first row."""
+        return self.top + ROW / 2
+
     def add(self, x: float, y: float, width: float) -> None:
         self.left, self.top = min(self.left, x), min(self.top, y - ROW / 2)
         self.right, self.bottom = max(self.right, x + width), max(self.bottom, y + ROW / 2)
@@ -64,7 +69,7 @@ def picture(
     placed.draw(drawing, kind)
     badges = _badges(drawing, graph, placed, mode)
     if structure == "hierarchy":
-        _virtual_nodes(drawing, graph, badges, auxiliary)
+        _virtual_nodes(drawing, graph, placed, badges, auxiliary)
     elif structure == "global":
         document = _document(drawing, graph)
         for variable, x in placed.x.items():
@@ -75,16 +80,23 @@ def picture(
 
 @dataclass(frozen=True, slots=True)
 class _Badge:
-    """The virtual node of a sentence or a formula; `order` is its place in the document, and `box` is what it gathers."""
+    """The virtual node of a sentence or a formula, beside the first of the `boxes`; it gathers all of them, a formula its trees alone.
+
+    `order` is its place in the document.
+    """
 
     order: tuple[int, int, int]
     label: str
     hint: str
-    box: _Box
+    boxes: tuple[_Box, ...]
 
     @property
     def row(self) -> float:
-        return self.box.top + ROW / 2
+        return self.boxes[0].row
+
+    @property
+    def gathered(self) -> tuple[_Box, ...]:
+        return self.boxes[1:] or self.boxes
 
 
 def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> list[_Badge]:
@@ -94,19 +106,19 @@ def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: Formu
         box = _box(placed, variables)
         drawing.region(box.left - 8, box.top - 1, box.right - box.left + 16, box.bottom - box.top + 2, "amr")
         text = graph.texts[number] if number < len(graph.texts) else ""
-        badges.append(_Badge((number, 0, 0), f"sentence {number}", text, box))
+        badges.append(_Badge((number, 0, 0), f"sentence {number}", text, (box,)))
     for count, formula in enumerate(graph.formulas if mode not in TREELESS else ()):
         number_text = formula.placeholder.rpartition("_")[2]
+        boxes = [_box(placed, [formula.variable])]
         for letter, tree, region in (("o", formula.opt, "opt"), ("s", formula.slt, "slt")):
             nodes = [f"{letter}{number_text}_{n}" for n in range(len(tree or ()))]
             if nodes and nodes[0] in placed.x:
-                box = _box(placed, nodes)
+                boxes.append(box := _box(placed, nodes))
                 drawing.region(
                     box.left - 5, box.top + 1, box.right - box.left + 10, box.bottom - box.top - 2, region
                 )
-        box = _box(placed, [formula.variable])
         order = (formula.sentence, 1, count)
-        badges.append(_Badge(order, f"formula {number_text}", formula.formula_id, box))
+        badges.append(_Badge(order, f"formula {number_text}", formula.formula_id, tuple(boxes)))
     return badges
 
 
@@ -116,15 +128,17 @@ def _document(drawing: Drawing, graph: MathGraph) -> float:
 
 
 def _virtual_nodes(
-    drawing: Drawing, graph: MathGraph, badges: Sequence[_Badge], auxiliary: Auxiliary
+    drawing: Drawing, graph: MathGraph, placed: PlacedGraph, badges: Sequence[_Badge], auxiliary: Auxiliary
 ) -> None:
     document, y = _document(drawing, graph), _TOP
+    drawing.curve((document, _TOP), (placed.x[placed.amr.top], placed.y[placed.amr.top]), "virtual", "dotted")
     rows: dict[tuple[int, int, int], float] = {}
     for badge in sorted(badges, key=lambda badge: badge.row):
         rows[badge.order] = y = max(badge.row, y + ROW)
         width = drawing.node(_BADGES, y, badge.label, "virtual", badge.hint)
         drawing.curve((document, _TOP), (_BADGES, y), "virtual", "dotted")
-        drawing.curve((_BADGES + width, y), (badge.box.left, badge.row), "virtual", "dotted")
+        for box in badge.gathered:
+            drawing.curve((_BADGES + width, y), (box.left, box.row), "virtual", "dotted")
     for one, other in auxiliary_pairs(sorted(rows), auxiliary):
         # Edges that skip nodes bow out further, so that they can be told from those of neighbours.
         bow = _BADGES - 8 - min(24.0, abs(rows[one] - rows[other]) / ROW * 2)
