@@ -27,7 +27,7 @@ from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.querycontext import StageTimer
 from mathamr.search.searcher import UnknownPostError
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import Fuse, Promote
+from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Promote
 from mathamr.systems.vectors import Vectors
 
 STRATEGIES = tuple(MathAMRPlusSystem.rankings["answers"])
@@ -273,6 +273,20 @@ def test_time_is_reported_by_stage(index: Index) -> None:
     hits = index.search("a query that nobody asked before: $q_{17}$")
     assert {"parse", "amr", "encode", "search", "snippet"} <= set(hits.seconds)
     assert all(seconds >= 0 for seconds in hits.seconds.values())
+
+
+def test_a_note_does_not_deny_words_that_occur_below_the_first_hits(index: Index) -> None:
+    parts = (Component("lexical", Lexical(), 0.001), Component("single", Nearest("document"), 1.0))
+    said = []
+    for query in ("converge", "prime", "integral", "group", "matrix", "limit"):
+        assert index.rank(query, strategy="lexical", depth=1)[0]
+        said += index.rank(query, strategy=Fuse(parts=parts, normalisation="z"), depth=1)[1]
+    assert any("in these hits" in note for note in said)
+    assert not any("in what is searched" in note for note in said)
+    assert (
+        "no word or formula of the query occurs in what is searched"
+        in index.rank("qwxz", strategy="lexical")[1]
+    )
 
 
 def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:

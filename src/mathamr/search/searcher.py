@@ -441,8 +441,11 @@ class Index(Closing):
         if uses_words(ranking) and not any(
             {"lexical", "label", LISTED_BY} & each.evidence.keys() for each in found
         ):
-            similar = "; the hits are only similar in meaning" if found else ""
-            return [f"no word or formula of the query occurs in what is searched{similar}"]
+            if found:
+                return [
+                    "no word or formula of the query occurs in these hits: they are only similar in meaning"
+                ]
+            return ["no word or formula of the query occurs in what is searched"]
         return []
 
     def _ranked(
