@@ -16,7 +16,7 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Formula
-from mathamr.systems.models import load_system
+from mathamr.systems.models import default_rankings, load_system
 from mathamr.systems.system import VisualFormula
 from mathamr_lab.recipes.formulaorders import OrderSettings, SharedParts, make_orders
 from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
@@ -66,6 +66,12 @@ def test_the_trainer_of_structures_keeps_the_contract(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check_trainer(lambda: structures("variables=0.5", "teacher=1", teacher=TAUGHT), tmp_path, monkeypatch)
+
+
+def test_a_validation_says_among_how_many_formulas_it_searched() -> None:
+    for trainer in (nodes("batch_size=256"), structures()):
+        assert trainer.validate().searched == len(trainer.materials.held) == 6
+    assert nodes("batch_size=4").validate().searched == 4
 
 
 @pytest.mark.parametrize("pairing", ["slg", "opg", "slg+opg", "inner", "outer", "inner+outer"])
@@ -295,6 +301,22 @@ def test_a_recipe_goes_from_a_table_of_trees_to_a_model_that_loads(
     assert loaded.kind == system
     about = json.loads((tmp_path / "model" / "config.json").read_text(encoding="utf-8"))
     assert about["training"]["batch_size"] == 16
+
+
+@pytest.mark.parametrize(
+    ("system", "stage", "ranking"), [("formula-graph", "nodes", "max"), ("ssemb", "structure", "paper")]
+)
+def test_a_model_of_the_paper_s_configuration_is_ranked_as_published(
+    table: Path, tmp_path: Path, system: str, stage: str, ranking: str
+) -> None:
+    changes = (f"{stage}.epochs=1", f"{stage}.batch_size=16", f"{stage}.validation=4", f"{stage}.rare=1")
+    for config in ("paper", "small"):
+        out = tmp_path / config
+        settings = TrainingSettings(config=config, changes=changes)
+        prepare(system, TrainingSources(path=table), settings, out / "prepared", say=lambda _: None)
+        assert list(train_prepared(out / "prepared", out, Resources(device=CPU, threads=0)))
+    assert default_rankings(tmp_path / "paper" / "model") == {"formulas": ranking}
+    assert default_rankings(tmp_path / "small" / "model") == {}
 
 
 def test_a_recipe_refuses_what_it_does_not_know(table: Path, tmp_path: Path) -> None:

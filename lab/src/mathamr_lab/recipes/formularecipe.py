@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -19,6 +19,7 @@ from mathamr_lab.recipes.recipe import (
     TrainingSettings,
     TrainingSources,
     TrainingStages,
+    rank_as_published,
 )
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.training.loop import train
@@ -39,6 +40,8 @@ class FormulaRecipe(Generic[Configured]):
     configurations: tuple[str, ...]
     configured: Callable[[str, Iterable[str]], Configured]
     trainer: Callable[[FormulaShard, Configured, Teacher | None, torch.device], Trainer[Any, Any]]
+    published: Mapping[str, str]
+    """The paper's ranking of formulas, by the names of configurations that are the paper's."""
 
     reads = ("posts",)
 
@@ -77,6 +80,8 @@ class FormulaRecipe(Generic[Configured]):
         trainer = self.trainer(shard, self._configured(settings), teacher, work.resources.device)
         progress = train(trainer, work.folder(self.stage), work.resources, fresh=work.fresh)
         _copy_model(work.folder(self.stage), work.model)
+        if ranking := self.published.get(settings.config):
+            rank_as_published(work.model, {"formulas": ranking})
         return StageResult(progress.history, progress.done)
 
 

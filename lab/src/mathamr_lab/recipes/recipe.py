@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.core.registry import Registry
+from mathamr.core.storage.durable import write_whole
 
 if TYPE_CHECKING:
     from mathamr_lab.training.resources import Resources
@@ -167,6 +170,13 @@ class TrainingRecipe(Protocol):
     def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages of these settings, in order."""
         ...
+
+
+def rank_as_published(model: Path, rankings: Mapping[str, str]) -> None:
+    """Make the paper's rankings, by task, the default ones of a model; do nothing without any."""
+    if rankings and (model / CONFIG).exists():
+        row = {**read_config(model), "default_rankings": dict(rankings)}
+        write_whole(model / CONFIG, (json.dumps(row, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 RECIPES: Registry[TrainingRecipe] = Registry(

@@ -23,5 +23,9 @@ def _trainer(
 
 
 RECIPE = FormulaRecipe(
-    stage="nodes", configurations=tuple(CONFIGURATIONS), configured=configured, trainer=_trainer
+    stage="nodes",
+    configurations=tuple(CONFIGURATIONS),
+    configured=configured,
+    trainer=_trainer,
+    published={"paper": "max"},
 )

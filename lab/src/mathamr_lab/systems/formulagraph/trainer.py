@@ -238,7 +238,7 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             "order": 0.0 if taught is None else float(self._order_loss(taught)),
             "near": 0.0 if near is None else float(self._near_loss(near)),
         }
-        return self.validation(figures, mrr, self.configuration.batch_size)
+        return self.validation(figures, mrr, max(len(batch.formulas) for batch in batches))
 
     def _ranks(self, batch: FormulaChoice, generator: np.random.Generator) -> list[int]:
         found: list[int] = []

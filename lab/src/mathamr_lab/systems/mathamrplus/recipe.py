@@ -22,6 +22,7 @@ from mathamr_lab.recipes.recipe import (
     TrainingSettings,
     TrainingSources,
     TrainingStages,
+    rank_as_published,
 )
 from mathamr_lab.systems.mathamrplus.configuration import (
     CONFIGURATIONS,
@@ -35,6 +36,8 @@ from mathamr_lab.training.loop import train
 
 PAIRS = "pairs.npz"
 GRAPH_FILES = (CONFIG, WEIGHTS, VOCABULARY, RELATIONS)
+PUBLISHED = ("thesis", "thesis-full")
+"""The configurations of Tables 4.5 and 4.18, which rank by MaxSim."""
 TEXT_FILES = (CONFIG, WEIGHTS, PIECES)
 
 
@@ -79,7 +82,12 @@ class MathAMRPlusRecipe:
     def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order, each with its configuration."""
         found = stage_configurations(settings)
-        return settings.chosen({"graph": partial(_graph, found=found), "join": partial(_join, found=found)})
+        return settings.chosen(
+            {
+                "graph": partial(_graph, found=found),
+                "join": partial(_join, found=found, is_published=settings.config in PUBLISHED),
+            }
+        )
 
 
 RECIPE = MathAMRPlusRecipe()
@@ -97,7 +105,7 @@ def _graph(work: StageWork, found: StageConfigurations) -> StageResult:
     return StageResult(progress.history, progress.done)
 
 
-def _join(work: StageWork, found: StageConfigurations) -> StageResult:
+def _join(work: StageWork, found: StageConfigurations, *, is_published: bool) -> StageResult:
     """Write the model folder: the graph network alone, or in `graph/` with the text encoder in `text/` and the shares of both."""
     graph, text = work.folder("graph"), work.prepared / BASE
     if not (graph / CONFIG).exists():
@@ -106,6 +114,8 @@ def _join(work: StageWork, found: StageConfigurations) -> StageResult:
     _copy(graph, work.model / GRAPH if is_joined else work.model, GRAPH_FILES)
     row = {"model": str(work.model)}
     if not is_joined:
+        if is_published:
+            rank_as_published(work.model, {"answers": "maxsim", "formulas": "maxsim"})
         return StageResult([row])
     _copy(text, work.model / TEXT, TEXT_FILES)
     shares = found.join.given()

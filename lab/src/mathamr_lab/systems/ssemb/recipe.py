@@ -20,5 +20,9 @@ def _trainer(
 
 
 RECIPE = FormulaRecipe(
-    stage="structure", configurations=tuple(CONFIGURATIONS), configured=configured, trainer=_trainer
+    stage="structure",
+    configurations=tuple(CONFIGURATIONS),
+    configured=configured,
+    trainer=_trainer,
+    published={"paper": "paper"},
 )
