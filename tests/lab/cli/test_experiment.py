@@ -61,8 +61,35 @@ def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest
 
 def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     command()
-    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
-    assert listed == list(EXPERIMENTS)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    assert {
+        line.split()[0] for line in lines if line.endswith("(needs a Qdrant server, MATHAMR_QDRANT_URL)")
+    } == {
+        "retrieval-strategies",
+        "document-loss",
+    }
+
+
+@pytest.mark.parametrize("name", ["retrieval-strategies", "document-loss"])
+def test_approximate_search_asks_for_its_server_before_anything_is_made(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
+    with pytest.raises(
+        MathAMRError, match=f"{name} searches in the engine qdrant, which is a server: .*MATHAMR_QDRANT_URL"
+    ):
+        command([name], scale="tiny", out=tmp_path / "out")
+    assert not list(tmp_path.rglob("*.json")), "a stage was done"
+
+
+def test_the_encoder_of_the_text_around_formulas_is_asked_for_before_anything_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MATHAMR_MINILM", str(tmp_path / "nothing"))
+    with pytest.raises(MathAMRError, match="nothing"):
+        command(["ssemb-ablation"], seeds=1, out=tmp_path / "out")
+    assert not list(tmp_path.rglob("*.json")), "a stage was done"
 
 
 OPTIONS: dict[str, object] = {

@@ -98,6 +98,23 @@ def test_costs_name_units_and_the_thesis_s_figures() -> None:
     assert "| – | 21,515,119 | – | 2.2 |" in line(benchmark, "MathAMR+", -1) + " |"
 
 
+def test_formulas_stand_beside_the_thesis_s_table_of_formulas() -> None:
+    test = next(each for each in COLLECTION.tests if each.task == "formulas")
+    stage = Stage("run", "never done", Path("nowhere.json"), {}, (), dict)
+    run = Known("mathamrplus", 0, JudgedTest.of(test), stage, None, scores(0.5, test))
+    text = markdown(setting("benchmark"), [run], {})
+    part = text[text.index(f"## {test.name}") : text.index("## Costs")]
+    assert "### Best seed (thesis, Table 4.21)" in part
+    assert line(part, "MathAMR+").endswith("| 0.507 | 0.333 | 0.588 | 0.503 |")
+    assert "Table 4.19" not in part
+    assert (
+        "Table"
+        not in markdown(setting("virtual-nodes"), [run], {})[text.index(f"## {test.name}") :].split(
+            "## Costs"
+        )[0]
+    )
+
+
 def test_a_variant_that_cannot_do_the_task_is_left_out_and_so_are_its_tests() -> None:
     text = report("formula-representations", {**REPRESENTATIONS, "absent": ()})
     assert "paired" not in text

@@ -15,7 +15,7 @@ def command(
         typer.Argument(
             metavar="[NAME...]",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
-            " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
+            " document-loss (these two need a Qdrant server, MATHAMR_QDRANT_URL) or benchmark; several run together and share what they have in common. Of formulas alone:"
             " formula-graph-pairings, formula-graph-training, ssemb-ablation, ssemb-fusion, ssemb-training. Of text and formulas: mathamr-contexts,"
             " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance. Without a name, list them.",
             show_default=False,
@@ -130,7 +130,8 @@ def command(
 
     if not names:
         for name in EXPERIMENTS:
-            print(f"{name:<24} {EXPERIMENTS[name].question}")
+            needs = f" (needs {needed})" if (needed := EXPERIMENTS[name].needs) else ""
+            print(f"{name:<24} {EXPERIMENTS[name].question}{needs}")
         return
     experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
     given = {

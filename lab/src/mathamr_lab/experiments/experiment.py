@@ -45,6 +45,11 @@ class Experiment:
         return ()
 
     @property
+    def needs(self) -> str:
+        """What it needs beside mathamr, "" for nothing."""
+        return ""
+
+    @property
     def pools(self) -> tuple[PoolKind, ...]:
         """The collections of formulas alone that it ranks, if a --corpus names one."""
         return ()
@@ -103,6 +108,8 @@ class Published:
     stars: tuple[str, ...] = ()
     spread: Spreads = field(default_factory=dict)
     costs: Mapping[Column, float] = field(default_factory=dict)
+    formulas: Means = field(default_factory=dict)
+    """Its figures of formula retrieval (Table 4.21), of one model."""
 
     @classmethod
     def of(
@@ -111,6 +118,7 @@ class Published:
         stars: tuple[str, ...] = (),
         spread: tuple[tuple[float, float], ...] = (),
         costs: Mapping[Column, float] | None = None,
+        formulas: tuple[float, ...] = (),
     ) -> Published:
         """Create the figures from a list in the order of `JUDGED`.
 
@@ -118,7 +126,7 @@ class Published:
         0.217
         """
         named = dict(zip(JUDGED, best, strict=False)), stars, dict(zip(JUDGED, spread, strict=False))
-        return cls(*named, costs or {})
+        return cls(*named, costs or {}, dict(zip(JUDGED, formulas, strict=False)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +157,8 @@ class GraphExperiment(Experiment):
     section: str
     variants: tuple[Variant, ...]
     tables: tuple[str, str, str]
+    formula_table: str = ""
+    """The thesis's table of formula retrieval."""
     columns: tuple[Column, ...] = ("seconds", "memory", "parameters", "index", "rate")
     scale: str = "thesis"
     searched: str = SUBSET
@@ -164,6 +174,11 @@ class GraphExperiment(Experiment):
             *("accepted", "baseline", "engine", "judged-only", "parser"),
             *("parser-model", "scale", "store", "train", "without"),
         )
+
+    @property
+    def needs(self) -> str:
+        """A server, where rows are ranked with an approximate index."""
+        return "a Qdrant server, MATHAMR_QDRANT_URL" if self.is_approximate else ""
 
     @property
     def is_approximate(self) -> bool:

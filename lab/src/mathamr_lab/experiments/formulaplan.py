@@ -93,6 +93,11 @@ class FormulaPlan(Plan):
                     if setting.wants(variant.name):
                         self._measure(variant, seed, name)
 
+    def check(self) -> None:
+        """Load the encoders of the text around formulas, which are read after the trainings."""
+        for reader in {self._reader(each) for each in self.experiment.variants if each.system == "ssemb"}:
+            assert ContextReader(reader).encoder.size
+
     @property
     def _shared(self) -> Path:
         return self.setting.out / "formulas"
@@ -225,9 +230,7 @@ class FormulaPlan(Plan):
         return scores
 
     def _context(self, variant: FormulaVariant, collection: str) -> Stage:
-        model = self.model(variant, 0)
-        configured = _recipe(model.system).configured(model.config, model.settings.of("structure"))
-        reader = str(configured[-1].reader)
+        reader = self._reader(variant)
         path, test = self._shared / f"{slug(collection)}-context-{slug(reader)}.npy", self._tests[collection]
 
         def work() -> Figures:
@@ -244,6 +247,11 @@ class FormulaPlan(Plan):
         return self.stages.add(
             Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work)
         )
+
+    def _reader(self, variant: FormulaVariant) -> str:
+        model = self.model(variant, 0)
+        configured = _recipe(model.system).configured(model.config, model.settings.of("structure"))
+        return str(configured[-1].reader)
 
     def _measure(self, variant: FormulaVariant, seed: int, collection: str) -> None:
         """Add the run of a variant, if it is measured with this seed on this collection."""

@@ -5,16 +5,20 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import QDRANT_URL
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import Run
+from mathamr.index.engines.qdrant.server import LOCAL
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr_lab.experiments import retrieval, thesistables, training, vectors
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, Plan
-from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
+from mathamr_lab.experiments.setting import APPROXIMATE, EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
+from mathamr_lab.recipes.prepared import say
 from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
 
 
@@ -38,6 +42,20 @@ class GraphPlan(Plan):
                     (self.materials.corpus(),),
                     partial(self._search_baseline, name, test),
                 )
+
+    def check(self) -> None:
+        """Refuse approximate search without a server; the client's own engine can only show that everything runs."""
+        if self.setting.engine != APPROXIMATE:
+            return
+        if not QDRANT_URL.value:
+            raise MathAMRError(
+                f"{self.setting.experiment.name} searches in the engine {APPROXIMATE}, which is a server: put its address into"
+                f" {QDRANT_URL.name}, like http://localhost:6333"
+            )
+        if QDRANT_URL.value == LOCAL and self.setting.graphs.is_approximate:
+            say(
+                f"warning: {QDRANT_URL.name}={LOCAL} searches exactly, also in the rows of approximate search"
+            )
 
     def markdown(self) -> str:
         """Return the tables in the thesis's form."""

@@ -76,6 +76,9 @@ class Plan:
         self.setting, self.stages = setting, ExperimentStages()
         self.measured: list[MeasuredRun] = []
 
+    def check(self) -> None:
+        """Raise an error, before the first stage, if something is not installed or reachable that a later stage needs."""
+
     def measure(
         self,
         row: str,

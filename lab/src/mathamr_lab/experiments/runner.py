@@ -29,6 +29,8 @@ def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
     names = " ".join(setting.experiment.name for setting in settings)
     with WriterLock(folder, f"mathamr experiment {names}"), exiting_when_terminated():
         plans = [planned(setting) for setting in settings]
+        for plan in plans:
+            plan.check()
         stages = ExperimentStages()
         for plan in plans:
             for stage in plan.stages:

@@ -58,6 +58,8 @@ def _data(setting: ExperimentSetting, data: Figures) -> str:
 def _test(experiment: GraphExperiment, test: TestSet, measured: Sequence[MeasuredRun]) -> Iterator[str]:
     best, means, _ = experiment.tables
     is_thesis = test.task == "answers" and not test.is_known_items
+    if test.task == "formulas":
+        best, means = experiment.formula_table, ""
     yield f"## {test.name}: {len(test.topics)} topics, {test.task}"
     if test.left_out:
         yield f"{test.left_out} judged topics without a relevant item are left out."
@@ -83,12 +85,10 @@ def _test(experiment: GraphExperiment, test: TestSet, measured: Sequence[Measure
         return "\n".join(lines)
 
     chosen = best_seeds(experiment.variants, found)
-    yield f"### Best seed{f' (thesis, Table {best})' if best and is_thesis else ''}"
+    yield f"### Best seed{f' (thesis, Table {best})' if best and not test.is_known_items else ''}"
     yield table(
         [
-            MeasuredRow(
-                each.title, {seed: found[each.name][seed]}, _best(each.published) if is_thesis else {}
-            )
+            MeasuredRow(each.title, {seed: found[each.name][seed]}, _best(each.published, test))
             for each in experiment.variants
             if (seed := chosen.get(each.name)) is not None
         ]
@@ -131,7 +131,11 @@ def _shown(experiment: GraphExperiment, test: TestSet) -> tuple[str, ...]:
     return tuple(name for name in names if name in wanted) or tuple(names[: len(wanted) or None])
 
 
-def _best(published: Published) -> dict[str, str]:
+def _best(published: Published, test: TestSet) -> dict[str, str]:
+    if test.is_known_items:
+        return {}
+    if test.task == "formulas":
+        return {name: f"{value:.3f}" for name, value in published.formulas.items()}
     return {
         name: f"{value:.3f}{'*' if name in published.stars else ''}" for name, value in published.best.items()
     }
