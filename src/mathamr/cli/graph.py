@@ -36,7 +36,10 @@ def command(
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw one post to this file.")] = None,
     post: Annotated[list[str] | None, typer.Option(help="Only the post with this id. Repeatable.")] = None,
-    mode: Annotated[str, typer.Option(help="Formula trees: both, opt, slt or none.")] = "both",
+    mode: Annotated[
+        str,
+        typer.Option(help="Formula trees: both, opt, slt, none (placeholders stay) or absent (they do not)."),
+    ] = "both",
     structure: Annotated[
         str, typer.Option(help="Virtual nodes of tensors and picture: hierarchy, none or global.")
     ] = "hierarchy",
@@ -44,7 +47,11 @@ def command(
         str, typer.Option(help="Edges between virtual nodes: none, sequential, circular or full.")
     ] = "none",
     linear: Annotated[
-        bool, typer.Option("--linear", help="MathAMR strings instead of graphs: id, tab, words depth first.")
+        bool,
+        typer.Option(
+            "--linear",
+            help="MathAMR strings instead of graphs: id, tab, words depth first; one for a whole post, where the paper has one for a sentence.",
+        ),
     ] = False,
     format: Format = None,
     parser: Annotated[str, typer.Option(help="AMR parser: builtin or amrlib.")] = "builtin",
