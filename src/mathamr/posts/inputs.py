@@ -201,6 +201,34 @@ def bounded_lines(
         too_long = not complete
 
 
+def bounded_pieces(
+    stream: io.RawIOBase, mark: bytes, largest: int, chunk: int = 1 << 20
+) -> Iterator[tuple[bytes | None, bool]]:
+    """Yield what comes before the first mark in a stream, then what follows each, and whether it is the last.
+
+    A piece of more than `largest` bytes is `None`; what comes before the first mark may be cut off.
+    """
+    rest, started, dropped = b"", False, False
+    while block := stream.read(chunk):
+        *done, last = (rest + block).split(mark)
+        if started:
+            del done[0]  # nothing stands before the mark with which `rest` starts
+        elif done:
+            started = True
+        if done and dropped:
+            yield None, False
+            del done[0]
+            dropped = False
+        yield from ((piece, False) for piece in done)
+        rest = mark + last if started else last
+        if len(rest) > largest:
+            rest, dropped = rest[: len(mark)] if started else b"", started
+    if not started:
+        yield rest, True
+    else:
+        yield None if dropped else rest[len(mark) :], True
+
+
 def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Path]:
     """Yield the files under a folder in a fixed order, without indexes, links that leave the folder, and what rules leave out.
 

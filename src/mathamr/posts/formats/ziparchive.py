@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 import zlib
+from html.entities import html5
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,11 @@ FREELY_UNPACKED = 4 << 20
 HIGHEST_RATIO = 50  # the text of books and Word documents unpacks to 3 to 30 times its size
 """An archive unpacks to no more than this many times its size, so that reading takes time linear in what lies on the disk."""
 MOST_MEMBERS = 20_000
+_ENTITY = re.compile(
+    rb"""<!\[CDATA\[(?>.*?\]\]>|.*+)  # in which nothing is an entity
+    |&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{0,40});""",
+    re.S | re.X,
+)
 _BREAKS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -62,6 +69,10 @@ class ZipArchive(Closing):
     def __contains__(self, name: object) -> bool:
         return name in self._members
 
+    def names(self) -> list[str]:
+        """Return the names of all members, in order."""
+        return list(self._members)
+
     def read(self, name: str) -> bytes | None:
         """Return a member; `None`, with a report, if it is missing, damaged, encrypted or too large."""
         member = self._members.get(name)
@@ -91,7 +102,10 @@ class ZipArchive(Closing):
 
 
 def xml_root(data: bytes, name: str, report: Report) -> Any:
-    """Return the root of a document in XML, damaged or not; one that defines entities is not read."""
+    """Return the root of a document in XML, as far as it is XML; one that defines entities is not read.
+
+    Entities of HTML are those signs; others, which nothing defines, stay as they are written.
+    """
     if b"<!ENTITY" in data.replace(b"\0", b""):
         report.skip("XML with entities", f"{name[:100]!r} defines entities; it is not read")
         return None
@@ -99,15 +113,27 @@ def xml_root(data: bytes, name: str, report: Report) -> Any:
         resolve_entities=False,
         no_network=True,
         load_dtd=False,
-        huge_tree=False,
+        huge_tree=True,  # a document is bounded where it is read; its depth still has a limit
         recover=True,
         remove_pis=True,
     )
     try:
-        root = etree.fromstring(data, parser)
+        root = etree.fromstring(_ENTITY.sub(_sign, data), parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         report.skip("damaged XML", f"{name[:100]!r} is not XML ({error})")
         return None
+    errors = [error for error in parser.error_log.filter_from_errors() if error.domain_name != "NAMESPACE"]
     if root is None:
         report.skip("damaged XML", f"{name[:100]!r} is not XML")
+    elif errors:
+        why = f"line {errors[0].line}: {errors[0].message}"
+        report.skip("damaged XML", f"{name[:100]!r} is read as far as it is XML ({why})")
     return root
+
+
+def _sign(entity: re.Match[bytes]) -> bytes:
+    """Return the sign that an entity of HTML names as XML writes it; of another its name with its ampersand."""
+    if entity[1] is None:
+        return entity.group()
+    sign = html5.get(f"{entity[1].decode()};")
+    return b"&amp;" + entity[1] + b";" if sign is None else "".join(f"&#{ord(c)};" for c in sign).encode()

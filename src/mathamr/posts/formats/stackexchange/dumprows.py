@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from mathamr.posts.decoding import clean_text, decode
+from mathamr.posts.inputs import bounded_pieces
 from mathamr.posts.report import Report
 
 CHUNK = 1 << 20
@@ -49,9 +50,9 @@ class DumpRows:
     def __iter__(self) -> Iterator[dict[str, str]]:
         report, number = self._report, 0
         report.at(self._file)
-        pieces = self._pieces()
-        last = next(pieces)
-        for last in pieces:
+        pieces = bounded_pieces(self._stream, _MARK, self._largest_row, self._chunk)
+        last, self._last = next(pieces)
+        for last, self._last in pieces:
             if last is not None and last[:1] not in _AFTER_MARK:
                 continue
             number += 1
@@ -84,26 +85,3 @@ class DumpRows:
             self._report.repair("damaged row", message)
             return {name: clean_text(value, self._report) for name, value in values.items()}
         return values
-
-    def _pieces(self) -> Iterator[bytes | None]:
-        """Yield what comes before the first `<row`, then what follows each; `None` for a row that is too large."""
-        rest, started, dropped = b"", False, False
-        while chunk := self._stream.read(self._chunk):
-            *done, last = (rest + chunk).split(_MARK)
-            if started:
-                del done[0]  # nothing stands before the mark with which `rest` starts
-            elif done:
-                started = True
-            if done and dropped:
-                yield None
-                del done[0]
-                dropped = False
-            yield from done
-            rest = _MARK + last if started else last
-            if len(rest) > self._largest_row:
-                rest, dropped = rest[: len(_MARK)] if started else b"", started
-        self._last = True
-        if not started:
-            yield rest
-        else:
-            yield None if dropped else rest[len(_MARK) :]

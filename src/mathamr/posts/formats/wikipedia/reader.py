@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
-from mathamr.posts.decoding import clean_text
+from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document
 from mathamr.posts.formats.wikipedia.wikitext import write_wikitext
-from mathamr.posts.inputs import Input, display_path
+from mathamr.posts.formats.ziparchive import xml_root
+from mathamr.posts.inputs import Input, bounded_pieces, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
 LONGEST_PAGE = 4 << 20
+"""Characters of an article."""
+LARGEST_PAGE = 64 << 20
+"""Bytes of a page with what is not its text."""
 
 
 def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
@@ -24,35 +25,35 @@ def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
     for file in collection.files:
         report.at(display_path(file))
         with Input(file, report) as stream:
-            for page in _pages(io.BufferedReader(stream, 1 << 18), report):
-                report.at(display_path(file), page.sourceline)
-                document = _document(page, display_path(file) if file.name == "-" else file.name, report)
+            for page, line in _pages(stream, display_path(file), report):
+                name = display_path(file) if file.name == "-" else file.name
+                document = _document(page, line, name, report)
                 if document is not None:
                     yield from document.posts(file, report, known=None)
 
 
-def _pages(stream: io.BufferedReader, report: Report) -> Iterator[Any]:
-    """Yield the pages of a dump, one in memory at a time; a truncated dump gives the pages before its end."""
-    try:
-        context = etree.iterparse(
-            stream,
-            events=("end",),
-            tag=("{*}page", "page"),
-            resolve_entities=False,
-            no_network=True,
-            load_dtd=False,
-            huge_tree=False,
-        )
-        for _, page in context:
-            yield page
-            page.clear()
-            while page.getprevious() is not None:
-                del page.getparent()[0]
-    except etree.XMLSyntaxError as error:
-        report.skip("truncated XML", f"the dump breaks off or is damaged here ({error.msg})")
+def _pages(stream: Input, file: str, report: Report, largest: int = LARGEST_PAGE) -> Iterator[tuple[Any, int]]:
+    """Yield the pages of a dump with their lines, each parsed by itself, so that damage stays in its page.
+
+    `<` cannot stand in a text, so that every `<page>` begins a page.
+    """
+    line, ends = 1, False
+    for number, (piece, is_last) in enumerate(bounded_pieces(stream, b"<page>", largest)):
+        report.at(file, line)
+        source, closed, after = (piece or b"").rpartition(b"</page>")
+        ends = bool(number) and bool(closed or piece is None) and b"</" in after
+        if piece is None:
+            report.skip("row too large", f"a page of more than {largest >> 20} MB")
+        elif number and (closed or not is_last):
+            page = decode(source if closed else after, report)
+            if (root := xml_root(f"<page>{page}</page>".encode(), "the page", report)) is not None:
+                yield root, line
+        line += 0 if piece is None else piece.count(b"\n")
+    if not ends:
+        report.skip("truncated XML", "the dump ends without a closing tag; pages may be missing")
 
 
-def _document(page: Any, path: str, report: Report) -> Document | None:
+def _document(page: Any, line: int, path: str, report: Report) -> Document | None:
     found = {child.tag.rpartition("}")[2]: child for child in page if isinstance(child.tag, str)}
     title = clean_text(" ".join((_text(found.get("title"))).split()), report)
     if _text(found.get("ns")).strip() not in ("", "0"):
@@ -77,10 +78,10 @@ def _document(page: Any, path: str, report: Report) -> Document | None:
     if len(source) > LONGEST_PAGE:
         report.skip("row too large", f"the page {title[:100]!r} has more than {LONGEST_PAGE >> 20} MB")
         return None
-    document = Document(title, title, date=date, first="article", line=int(page.sourceline or 1), file=path)
+    document = Document(title, title, date=date, first="article", line=line, file=path)
     write_wikitext(document, clean_text(source, report), report)
     return document
 
 
 def _text(element: Any) -> str:
-    return (element.text or "") if element is not None else ""
+    return "".join(element.itertext()) if element is not None else ""

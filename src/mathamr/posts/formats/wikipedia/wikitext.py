@@ -14,7 +14,7 @@ from mathamr.posts.report import Report
 _BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
 _OPENING = re.compile(
     r"""<!--|__[A-Z]{3,20}__  # comments and switches such as __NOTOC__
-    |<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code|ref|gallery|timeline|score|imagemap|div)
+    |<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code|ref|gallery|timeline|score|imagemap)
        \b(?P<given>[^<>]{0,1000})>""",
     re.I | re.X,
 )

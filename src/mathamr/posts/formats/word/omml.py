@@ -36,6 +36,8 @@ def _row(element: Any) -> str:
 
 def _written(element: Any) -> list[str]:
     if not isinstance(element.tag, str) or not element.tag.startswith(MATH):
+        if isinstance(element.tag, str) and element.tag.endswith("}t") and element.text:
+            return [f"<mtext>{escape(element.text, quote=False)}</mtext>"]
         return [part for child in element for part in _written(child)] if isinstance(element.tag, str) else []
     name = element.tag[len(MATH) :]
     if name == "r":
