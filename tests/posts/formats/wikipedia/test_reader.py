@@ -18,7 +18,9 @@ def page(title: str, text: str) -> str:
 
 def test_a_page_of_more_than_ten_megabytes_is_left_out_alone(tmp_path: Path) -> None:
     large = page("Large", "word " * 2_200_000)
-    posts, report = read_files(tmp_path, a_xml=f"<mediawiki>{page('A', 'Words.')}{large}{page('B', 'More.')}</mediawiki>")
+    posts, report = read_files(
+        tmp_path, a_xml=f"<mediawiki>{page('A', 'Words.')}{large}{page('B', 'More.')}</mediawiki>"
+    )
     assert list(posts) == ["A", "B"]
     assert report.skipped == {"row too large": 1}
 
@@ -48,9 +50,13 @@ def test_text_behind_what_is_unknown_is_read(tmp_path: Path, source: str, said: 
     assert not report.skipped
 
 
-@pytest.mark.parametrize("damage", ["<page><title>T</title><revision><text>cut</text></revision>", "<b", page("T", "<b")])
+@pytest.mark.parametrize(
+    "damage", ["<page><title>T</title><revision><text>cut</text></revision>", "<b", page("T", "<b")]
+)
 def test_a_damaged_page_takes_none_with_it(tmp_path: Path, damage: str) -> None:
-    posts, report = read_files(tmp_path, a_xml=f"<mediawiki>{page('A', 'Words.')}{damage}{page('B', 'More.')}</mediawiki>")
+    posts, report = read_files(
+        tmp_path, a_xml=f"<mediawiki>{page('A', 'Words.')}{damage}{page('B', 'More.')}</mediawiki>"
+    )
     assert {"A", "B"} <= set(posts)
     assert "T" in posts or report.skipped or damage == "<b"
     assert "<page>" not in "".join(post.body for post in posts.values())

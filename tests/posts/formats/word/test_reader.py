@@ -78,19 +78,26 @@ def test_text_is_read_once_wherever_it_stands(tmp_path: Path, place: str) -> Non
 
 @pytest.mark.parametrize("kind", ["footnote", "endnote", "comment"])
 def test_notes_are_read_behind_their_paragraph(tmp_path: Path, kind: str) -> None:
-    notes = (
-        f'<w:{kind}s {SPACES}><w:{kind} w:type="separator" w:id="0"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:{kind}>'
-    )
+    notes = f'<w:{kind}s {SPACES}><w:{kind} w:type="separator" w:id="0"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:{kind}>'
     for number, words in enumerate(("needle", "unused"), 1):
         again = f'<w:r><w:{kind}Reference w:id="{number}"/></w:r>'
         notes += f'<w:{kind} w:id="{number}"><w:p><w:r><w:t>{words}</w:t></w:r>{again}</w:p></w:{kind}>'
     body = f'<w:p><w:r><w:t>Referring.</w:t></w:r><w:r><w:{kind}Reference w:id="1"/></w:r></w:p>'
     posts, report = write(tmp_path, body, **{f"{kind}s": f"{notes}</w:{kind}s>"})
-    assert passage(posts["a.docx"]).text.split() == ["a", "Before.", "Referring.", "needle", "Behind.", "unused"]
+    assert passage(posts["a.docx"]).text.split() == [
+        "a",
+        "Before.",
+        "Referring.",
+        "needle",
+        "Behind.",
+        "unused",
+    ]
     assert not report.skipped
 
 
-@pytest.mark.parametrize("part", ["header1", "footer2", "diagrams__data1", "charts__chart1", "glossary__document"])
+@pytest.mark.parametrize(
+    "part", ["header1", "footer2", "diagrams__data1", "charts__chart1", "glossary__document"]
+)
 def test_text_in_other_parts_is_counted(tmp_path: Path, part: str) -> None:
     _, report = write(tmp_path, "", **{part: f"<a:x {SPACES}><a:t>needle</a:t></a:x>"})
     assert report.skipped == {"part not read": 1}
@@ -122,7 +129,9 @@ def test_a_strange_style_is_that_of_a_paragraph(tmp_path: Path, style: str) -> N
 
 
 def test_letters_of_the_font_symbol_are_read_and_other_signs_counted(tmp_path: Path) -> None:
-    signs = "".join(f'<w:sym w:font="{font}" w:char="{code}"/>' for font, code in (("Symbol", "F061"), ("Odd", "F0FE")))
+    signs = "".join(
+        f'<w:sym w:font="{font}" w:char="{code}"/>' for font, code in (("Symbol", "F061"), ("Odd", "F0FE"))
+    )
     posts, report = write(tmp_path, f"<w:p><w:r>{signs}</w:r></w:p>")
     assert "α" in posts["a.docx"].body
     assert report.skipped == {"sign of a font": 1}

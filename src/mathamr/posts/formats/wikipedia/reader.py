@@ -32,7 +32,9 @@ def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
                     yield from document.posts(file, report, known=None)
 
 
-def _pages(stream: Input, file: str, report: Report, largest: int = LARGEST_PAGE) -> Iterator[tuple[Any, int]]:
+def _pages(
+    stream: Input, file: str, report: Report, largest: int = LARGEST_PAGE
+) -> Iterator[tuple[Any, int]]:
     """Yield the pages of a dump with their lines, each parsed by itself, so that damage stays in its page.
 
     `<` cannot stand in a text, so that every `<page>` begins a page.

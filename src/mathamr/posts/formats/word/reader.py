@@ -84,7 +84,9 @@ class _WordBody:
             try:
                 self._block(block)
             except RecursionError:
-                self._report.skip("nested too deeply", "a paragraph or table is nested too deeply; of it the words are read")
+                self._report.skip(
+                    "nested too deeply", "a paragraph or table is nested too deeply; of it the words are read"
+                )
                 self._document.write(element("p", text(_words(block))))
         self._end_statement()
         unused = list(self._notes.values())
@@ -139,7 +141,9 @@ class _WordBody:
             if bare.partition("/")[0] not in _WITHOUT_TEXT and (root := self._xml(name)) is not None:
                 words = _words(root)
                 if any(map(str.isalpha, words)):
-                    self._report.skip("part not read", f"{name[:100]!r} has text beside the document's: {words[:60]!r}")
+                    self._report.skip(
+                        "part not read", f"{name[:100]!r} has text beside the document's: {words[:60]!r}"
+                    )
 
     # -- blocks
 
