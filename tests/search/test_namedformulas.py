@@ -82,6 +82,32 @@ POSTS = [
     Post("said", "question", "The gaussian integral is asked for in every exam.", "Exams", "text"),
     Post("squares", "question", r"The sum $\sum_{k=1}^\infty \frac{1}{k^2}$ is known.", "A sum", "text"),
     Post("called", "question", "Nothing to see here but words.", "Wallis product", "text"),
+    Post(
+        "entry",
+        "note",
+        r"It says $$\sum_{k=1}^n k\,k! = (n+1)!-1$$ for all $n$.",
+        "Cobbler identity",
+        "markdown",
+    ),
+    Post(
+        "uses", "question", r"How to prove $\sum_{j=1}^m j\,j! = (m+1)!-1$ by induction?", "Induction", "text"
+    ),
+    Post(
+        "defined",
+        "note",
+        r"The **baker rule** $\frac{a+b}{a-b}=\frac{t+1}{t-1}$ is old, as is $a-b$.",
+        "Ratios",
+        "markdown",
+    ),
+    Post(
+        "ratio",
+        "question",
+        r"Is $\frac{a+b}{a-b}=\frac{t+1}{t-1}$ of use?",
+        "A question of proportion",
+        "text",
+    ),
+    Post("many", "note", r"Let $$x+y=z+1$$ and $$x-y=z-1+x$$ be.", "Tanner system", "markdown"),
+    Post("tanner", "question", r"Can I solve $x+y=z+1$ here?", "Solving", "text"),
     Post("product", "question", r"Is $\prod_{n=1}^\infty\frac{4n^2}{4n^2-1}=\frac\pi2$?", "Products", "text"),
 ]
 
@@ -115,6 +141,20 @@ def test_quotation_marks_ask_for_the_words_alone(index: Index) -> None:
     hits = index.search('"gaussian integral"')
     assert [hit.id for hit in hits] == ["said"]
     assert not any("also searched" in note for note in hits.notes)
+
+
+@pytest.mark.parametrize(
+    ("typed", "naming", "other"), [("cobbler identity", "entry", "uses"), ("baker rule", "defined", "ratio")]
+)
+def test_a_collection_names_formulas_itself(index: Index, typed: str, naming: str, other: str) -> None:
+    hits = index.search(typed)
+    assert [hit.id for hit in hits][:2] == [naming, other]
+    assert any(note.startswith("also searched: $") for note in hits.notes)
+    assert not any("also searched" in note for note in index.search(f'"{typed}"').notes)
+
+
+def test_a_title_above_several_formulas_names_none_of_them(index: Index) -> None:
+    assert not any("also searched" in note for note in index.search("tanner system").notes)
 
 
 def test_a_filter_holds_for_what_a_name_adds(index: Index) -> None:

@@ -36,9 +36,14 @@ class Holder:
 
 def named_by(query: Query) -> NamedFormula | None:
     """Return what a short query without a formula names; quotation marks ask for the words alone."""
-    if query.kind not in ("name", "words") or query.formulas or query.conditions.required.phrases:
-        return None
-    return named_in(query.text)
+    return named_in(query.text) if asks_for_formulas(query) else None
+
+
+def asks_for_formulas(query: Query) -> bool:
+    """Return True for a short query without a formula, unless words of it stand in quotation marks."""
+    return (
+        query.kind in ("name", "words") and not query.formulas and not query.conditions.required.phrases
+    )
 
 
 def name_notes(query: Query) -> list[str]:

@@ -161,7 +161,7 @@ class NameQuery:
         return cls(found, rarity, rare, corrected, _IDENTIFIER.search(query.text) is not None, called)
 
     @cached_property
-    def _stems(self) -> list[str]:
+    def stems(self) -> list[str]:
         """The stems of the words."""
         return stems(list(self.words))
 
@@ -236,7 +236,7 @@ class NameQuery:
         A remark that has only the title of its section comes behind what has the name as its own. The name of a declaration
         is a sentence about many things; it has the name if that is all of it, or all of its last parts.
         """
-        name = self._stems
+        name = self.stems
         if post.markup == "declaration" and not self.is_identifier:
             has_name = name in map(stems, last_parts(post))
             shares = [len(name) / len(each) for each in called(post) if each] if has_name else []
@@ -248,13 +248,13 @@ class NameQuery:
     def _note_listing(self, post: Post, listed: dict[str, dict[str, float]]) -> None:
         """Add a post to those that their authors listed under the name: as a tag, else as an entry of an index."""
         for evidence, names_of in (("tag", tag_names), ("indexed", entry_names)):
-            if self._stems in map(stems, names_of(post)):
+            if self.stems in map(stems, names_of(post)):
                 listed.setdefault(evidence, {})[post.id] = 1.0
                 return
 
     def _text_bonus(self, preview: Preview) -> tuple[float, bool]:
         """Return the bonus for the name in the beginning of a text, and whether its words stand there side by side."""
-        post, name = preview.post, self._stems
+        post, name = preview.post, self.stems
         found = self._found_in(preview, name)
         if found is None:
             initials = {stem[0] for stem in name}
@@ -289,7 +289,7 @@ class NameQuery:
 
     def _definition_bonus(self, body: str, markup: Markup) -> float:
         """Return the bonus for the emphasised name in a text."""
-        name = self._stems
+        name = self.stems
         emphasised = emphasised_terms(body[:BEGINNING], markup)
         return _DEFINED if any(stems(words(each)) == name for each in emphasised) else 0.0
 
@@ -316,11 +316,16 @@ def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
     >>> list(emphasised_terms("A **prime number** is 2 * 3 * 5?", "markdown"))
     ['prime number']
     """
+    return (text for text, _ in emphasised_places(body, markup))
+
+
+def emphasised_places(body: str, markup: Markup) -> Iterator[tuple[str, int]]:
+    """Yield the emphasised parts of a text, as they are written, and where each ends with its mark."""
     pattern = _EMPHASIS.get(markup)
     if pattern is None:
         return
     for match in pattern.finditer(body):
-        yield next(group for group in match.groups() if group is not None)
+        yield next(group for group in match.groups() if group is not None), match.end()
 
 
 def _is_letter(word: str) -> bool:

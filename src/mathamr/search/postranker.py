@@ -21,9 +21,10 @@ from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hubness import standard
 from mathamr.search.namedformulas import NamedFormula
-from mathamr.search.nameholders import Holder, find_holders, named_by, with_holders
+from mathamr.search.nameholders import Holder, asks_for_formulas, find_holders, named_by, with_holders
 from mathamr.search.namequery import (
     CANDIDATES,
+    MENTIONED,
     NamedPosts,
     NameQuery,
     deviation,
@@ -31,6 +32,7 @@ from mathamr.search.namequery import (
     is_module_note,
 )
 from mathamr.search.options import SearchOptions
+from mathamr.search.ownnames import formula_called
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.querywords import QueryWords
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
@@ -63,6 +65,8 @@ MODULE_NOTE = 2.0
 
 SMALLEST_BESIDE_WORDS = 3
 """The fewest symbols of a formula that counts by itself where a query has words too; `$p$` only names something."""
+NAMING = 5
+"""Among how many of the first results one is looked for that gives the name to a formula."""
 MOST_POSTS = 50
 """How many posts one visual class of formulas leads to."""
 MOST_COMPARED = 3
@@ -330,11 +334,12 @@ class PostRanker(Ranker):
 
     def _with_holders(self, found: FoundHits) -> FoundHits:
         """Return what was found and, if the query names a formula, the posts that have it."""
-        if self._named is None or self._formula_ranker is None or self._collection is None:
+        named = self._named or self._named_here(found)
+        if named is None or self._formula_ranker is None or self._collection is None:
             return found
         ranker_of = self._formula_ranker
         holders = find_holders(
-            self._named,
+            named,
             lambda query: ranker_of(self.context.of_query(query)),
             lambda visuals: self._best_of(visuals, self._where),
             self._where,
@@ -342,8 +347,20 @@ class PostRanker(Ranker):
         if not holders:
             return found
         self._holders = {holder.post: holder for holder in holders}
-        self._searched_too = self._named.latex[0]
+        self._searched_too = named.latex[0]
         return with_holders(found, holders)
+
+    def _named_here(self, found: FoundHits) -> NamedFormula | None:
+        """Return the name that was typed with its formula, if one of the first results gives it that name."""
+        if self._name is None or self._collection is None or not asks_for_formulas(self.context.query):
+            return None
+        names = found.evidence.get("name", {})
+        first = [hit.id for hit in found.hits[:NAMING] if names.get(hit.id, 0.0) >= MENTIONED]
+        texts = self._collection.texts(first)
+        for each, preview in self._collection.previews([each for each in first if each in texts]).items():
+            if (latex := formula_called(self._name.stems, preview.post, *texts[each])) is not None:
+                return NamedFormula((" ".join(self._name.words),), (latex,))
+        return None
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]

@@ -153,7 +153,9 @@ class _IndexMacros:
             while len(given) < count and (brace := _BRACE.match(text, place)):
                 given.append(_argument(text, brace.end()))
                 place = brace.end() + len(given[-1]) + 1
-            meant = _PARAMETER.sub(lambda each, given=given: "".join(given[int(each[1]) - 1 :][:1]), body)
+            parts = _PARAMETER.split(body)
+            parts[1::2] = ("".join(given[int(number) - 1 :][:1]) for number in parts[1::2])
+            meant = "".join(parts)
             yield from _latex_arguments(meant)
             yield from self.arguments(meant, level + 1)
 
