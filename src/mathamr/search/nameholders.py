@@ -41,9 +41,7 @@ def named_by(query: Query) -> NamedFormula | None:
 
 def asks_for_formulas(query: Query) -> bool:
     """Return True for a short query without a formula, unless words of it stand in quotation marks."""
-    return (
-        query.kind in ("name", "words") and not query.formulas and not query.conditions.required.phrases
-    )
+    return query.kind in ("name", "words") and not query.formulas and not query.conditions.required.phrases
 
 
 def name_notes(query: Query) -> list[str]:
