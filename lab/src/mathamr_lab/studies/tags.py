@@ -2,6 +2,7 @@
 
 python -m mathamr_lab.studies.tags sample.index 100
 python -m mathamr_lab.studies.tags book.index 100 --keywords
+python -m mathamr_lab.studies.tags before.index 100 --keywords --listed-in book.index
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import argparse
 from collections import defaultdict
 from random import Random
 
-from mathamr.index.lexical.terms import entry_names, words
+from mathamr.index.lexical.terms import words
 from mathamr.search.searcher import Index
 
 SEED = 7
@@ -22,9 +23,8 @@ def listed(index: Index, *, keywords: bool) -> dict[str, set[str]]:
     for post in index.archive.catalogue.every_post():
         if post.markup == "declaration":
             continue
-        names = [" ".join(name) for name in entry_names(post)[::3]] if keywords else map(_typed, post.tags)
-        for name in names:
-            found[name].add(post.id)
+        for name in post.keywords if keywords else post.tags:
+            found[_typed(name)].add(post.id)
     return {name: posts for name, posts in found.items() if name}
 
 
@@ -38,9 +38,13 @@ def main() -> None:
     parser.add_argument("index")
     parser.add_argument("count", type=int, nargs="?", default=100)
     parser.add_argument("--keywords", action="store_true", help="entries of an index instead of tags")
+    parser.add_argument(
+        "--listed-in", help="the index of the same posts that knows them, if another", metavar="INDEX"
+    )
     asked = parser.parse_args()
-    with Index.open(asked.index) as index:
+    with Index.open(asked.listed_in or asked.index) as index:
         posts = listed(index, keywords=asked.keywords)
+    with Index.open(asked.index) as index:
         drawn = Random(SEED).sample(sorted(posts), min(asked.count, len(posts)))
         places, denied = [], 0
         for name in drawn:
