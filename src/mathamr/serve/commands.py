@@ -88,13 +88,13 @@ def shown_macros(definitions: Mapping[str, str]) -> dict[str, dict[str, Any]]:
     >>> shown_macros({"Zc": r"\newcommand{\Zc}[1]{\mathbb{Z}/#1 \mathbb{Z}}"})
     {'Zc': {'arguments': 1, 'body': '\\mathbb{Z}/#1 \\mathbb{Z}'}}
     """
+    from mathamr.formulas.latex.definitions import ARGUMENT
     from mathamr.formulas.latex.macros import Macros
 
     shown: dict[str, dict[str, Any]] = {}
     for name, macro in Macros.from_latex(*islice(definitions.values(), MOST_MACROS)).table.items():
-        plain = tuple(f"#{number + 1}" for number in range(len(macro.pattern)))
-        if _is_word(name) and macro.pattern == plain and macro.default is None:
-            shown[name[1:]] = {"arguments": len(plain), "body": _joined(macro.body)}
+        if _is_word(name) and all(each == ARGUMENT for each in macro.parameters):
+            shown[name[1:]] = {"arguments": len(macro.parameters), "body": _joined(macro.body)}
     return shown
 
 

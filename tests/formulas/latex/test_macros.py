@@ -4,6 +4,7 @@ import pytest
 
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.latex import definitions
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import Macros, expanded
 
@@ -84,3 +85,70 @@ def test_growth_is_an_error() -> None:
     doubling = "".join(rf"\def\{a}{{\{b}\{b}}}" for a, b in zip("abcdefghijkl", "bcdefghijklm", strict=True))
     with pytest.raises(FormulaError, match="without end"):
         expand(doubling + r"\a")
+
+
+@pytest.mark.parametrize(
+    ("preamble", "latex", "result"),
+    [
+        (r"\let\eps\varepsilon", r"\eps", r"\varepsilon"),
+        (r"\newcommand\Cat\mathcal", r"\Cat{C}", r"\mathcal{C}"),
+        ("\\newcommand{\\foo}[1]{%\n  \\mathbf{#1}%\n}", r"\foo{x}+y", r"\mathbf{x}+y"),
+        ("\\newcommand{\\foo}{\\bf% why\n x}", r"\foo", r"\bfx"),
+        (r"\DeclarePairedDelimiter\abs{\lvert}{\rvert}", r"\abs[\big]{x}", r"\left\lvertx\right\rvert"),
+        (r"\DeclarePairedDelimiterX\ip[2]{<}{>}{#1,#2}", r"\ip*{x}{y}", r"\left<x,y\right>"),
+        (r"\DeclarePairedDelimiterXPP\P[1]{Q}{(}{)}{_1}{#1}", r"\P{x}", r"Q\left(x\right)_1"),
+        (r"\NewDocumentCommand{\a}{s m O{k}}{\IfBooleanTF{#1}{S}{N}#2#3}", r"\a*{x}\a x[y]", "SxkNxy"),
+        (r"\DeclareDocumentCommand\a{o m}{\IfNoValueTF{#1}{-}{#1}#2}", r"\a{x}\a[y]{z}", "-xyz"),
+        (r"\NewDocumentCommand\a{m e{}}{#1}", r"\a x", "x"),
+        (r"\newcommandx{\a}[3][1=p, 3=r]{#1#2#3}", r"\a{x}\a[q]{x}[s]", "pxrqxs"),
+        (
+            r"\NewDocumentEnvironment{e}{O{x} m}{(#1#2}{)}",
+            r"\begin{e}{y}z\end{e}",
+            r"\begingroup(xyz)\endgroup",
+        ),
+        (r"\def\a(#1,#2){#1+#2}", r"\a(x,y)", "x+y"),
+        (r"\makeatletter\def\a{\@ifnextchar[{\a@b}{\a@b[k]}}\def\a@b[#1]#2{#1#2}", r"\a x\a[y]z", "kxyz"),
+        (r"\makeatletter\newcommand\a{\@ifstar\b\c}", r"\a*x\a y", r"\bx\cy"),
+        (r"\newcommand\a{\ensuremath{x}\xspace}", r"\a+\a", r"\ensuremath{x}+\ensuremath{x}"),
+        (r"\newcommand\a{\texorpdfstring{$\infty$}{infinity}}", r"\a", r"$\infty$"),
+        (r"\newcommand\a[1]{\ifx#1y A\else B\fi\ifmmode m\else t\fi}", r"\a x", " B m"),
+        (r"\newcommand\a[1]{\mathchoice{\b#1}{\b}{\b}{\b}}\newcommand\b{z}", r"\a x", "zx"),
+        (r"\let\old\phi\let\phi\varphi\let\varphi\old", r"\phi\varphi", r"\varphi\phi"),
+        (r"\newcommand\a{\newcommand\b{x}}", r"\b", r"\b"),
+    ],
+)
+def test_definitions_of_a_preamble(preamble: str, latex: str, result: str) -> None:
+    assert expand(latex, preamble) == result
+
+
+def test_a_conditional_without_end_and_the_styles_of_a_choice_stay() -> None:
+    assert expand(r"\ifx x\else y") == r" x\else y"
+    assert expand(r"\mathchoice{a}{b}{c}{d}") == r"\mathchoice{a}{b}{c}{d}"
+
+
+def test_a_definition_that_never_ends_defines_nothing() -> None:
+    assert expand(r"\a", r"\newcommand{\a}{x") == r"\a"
+
+
+@pytest.mark.parametrize(
+    "hostile", [r"\def", r"\def\a{", r"\newcommand{\a}[", r"\let\a", r"\def\a#1", r"\NewDocumentCommand\a{"]
+)
+def test_definitions_are_read_in_steps_linear_in_the_text(
+    hostile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = 0
+    take = definitions._Text.take
+
+    def counted(self: definitions._Text) -> str:
+        nonlocal steps
+        steps += 1
+        return take(self)
+
+    monkeypatch.setattr(definitions._Text, "take", counted)
+    counts = []
+    for size in (20_000, 40_000):
+        steps = 0
+        for _ in definitions.definitions_in(hostile * (size // len(hostile))):
+            pass
+        counts.append(steps)
+    assert counts[1] < 2.2 * counts[0] + 1000

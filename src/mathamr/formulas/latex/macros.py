@@ -4,35 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from mathamr.core.listing import names
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.latex.definitions import ABSENT, DEFINING, TRUE, Definition, TokenReader, definitions_in
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.reader import is_predefined
 
-_NEW = frozenset(["\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand"])
-_DEF = frozenset(["\\def", "\\gdef", "\\edef", "\\xdef"])
-_ENVIRONMENT = frozenset(["\\newenvironment", "\\renewenvironment"])
-_OTHER = frozenset(["\\DeclareMathOperator", "\\let", "\\DeclarePairedDelimiter", "\\newoperator"])
-DEFINING = _NEW | _DEF | _ENVIRONMENT | _OTHER
-"""Commands that define macros."""
 _PREFIXES = frozenset(["\\global", "\\long", "\\protected", "\\outer"])
 _GLOBAL = frozenset(["\\gdef", "\\xdef"])
-_EXPANDED = frozenset(["\\edef", "\\xdef"])
+_EXPANDED = ("\\edef", "\\xdef")
 _OPENING = frozenset(["{", "\\begingroup", "\\bgroup"])
 _CLOSING = frozenset(["}", "\\endgroup", "\\egroup"])
-
-
-@dataclass(frozen=True, slots=True)
-class Macro:
-    """One macro: the pattern of its parameters (`#1`, or tokens that delimit them), a default, and its body."""
-
-    pattern: tuple[str, ...]
-    body: tuple[str, ...]
-    default: tuple[str, ...] | None = None
-    frozen: bool = False
-    """True if the body is never expanded again: `\\let` keeps the command's old meaning."""
+_TESTS = {
+    f"\\If{test}{branches}": (test, branches)
+    for test in ("NoValue", "Value", "Boolean", "Blank")
+    for branches in ("TF", "T", "F")
+} | {
+    "\\ifblank": ("Blank", "TF"),
+    "\\ifstrempty": ("Blank", "TF"),
+    "\\@ifnextchar": ("Next", "TF"),
+    "\\@ifstar": ("Star", "TF"),
+    "\\texorpdfstring": ("Formula", "TF"),
+}
+"""What definitions are written with: the test, and which branches follow."""
+_NOTHING = frozenset([*ABSENT, "\\xspace", "\\expandafter", "\\MakeUppercase"])
+"""Commands that leave nothing behind."""
+_CONDITIONALS = {"\\if"} | {
+    f"\\if{name}"
+    for name in names(
+        "cat x case num odd hmode vmode mmode inner dim void hbox vbox eof true false defined csname"
+    )
+}
+_IN_FORMULAS = frozenset(["\\ifmmode", "\\iftrue"])
+"""TeX's conditionals that hold in a formula; of the others the branch of `\\else` is taken."""
+_ACTIVE = {"\\mathchoice"} | _PREFIXES | _NOTHING | _CONDITIONALS | DEFINING.keys() | _TESTS.keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +52,16 @@ class Macros:
     ['\\\\R', '\\\\tr']
     """
 
-    table: dict[str, Macro] = field(default_factory=dict)
+    table: dict[str, Definition] = field(default_factory=dict)
 
     @classmethod
     def from_latex(cls, *definitions: str) -> Macros:
         """Read the macros that LaTeX text defines (a preamble, or single definitions); other text is ignored."""
-        table: dict[str, Macro] = {}
+        table: dict[str, Definition] = {}
         for text in definitions:
-            tokens, offsets = tokenize(text)
-            collector = _Expander(tokens, offsets, text, table)
-            collector.collect()
+            for found in definitions_in(text):
+                with suppress(FormulaError):  # an `\\edef` without end is left out, and its calls are unknown
+                    _put(table, _expanded(found, table, text) if found.text.startswith(_EXPANDED) else found)
         return cls(table)
 
     @classmethod
@@ -62,11 +70,32 @@ class Macros:
         return macros if isinstance(macros, Macros) else cls.from_latex(*macros)
 
 
+def _put(table: dict[str, Definition], found: Definition) -> None:
+    """Add a definition to a table; what is only provided gives way, and `\\let` to a macro copies it."""
+    if _gives_way(found.text, found.name, table):
+        return
+    if found.frozen and (old := table.get(found.body[0])):
+        found = replace(old, name=found.name, text=found.text)
+    table[found.name] = found
+
+
+def _gives_way(how: str, name: str, table: dict[str, Definition]) -> bool:
+    return how.startswith(("\\provide", "\\Provide")) and (name in table or is_predefined(name))
+
+
+def _expanded(
+    found: Definition, table: dict[str, Definition], source: str, budget: Budget | None = None
+) -> Definition:
+    """Return what `\\edef` defines: its body is expanded now."""
+    inner = _Expander(found.body, [0] * len(found.body), source, dict(table))
+    return replace(found, body=tuple(inner.expand(budget or Budget(len(source)))[0]))
+
+
 def expanded(
     tokens: list[str], offsets: list[int], source: str, macros: Macros, budget: Budget
 ) -> tuple[list[str], list[int], list[tuple[str, int]]]:
     """Return the tokens with all macros expanded, their offsets (a macro's tokens have that of its call), and repairs."""
-    if not macros.table and DEFINING.isdisjoint(tokens):
+    if not macros.table and _ACTIVE.isdisjoint(tokens):
         return tokens, offsets, []
     return _Expander(tokens, offsets, source, dict(macros.table)).expand(budget)
 
@@ -85,27 +114,31 @@ def without_macros(latex: str, macros: Macros | Iterable[str]) -> str:
     return "".join(written)
 
 
-class _Expander:
+class _Expander(TokenReader):
     """Expands from the left; the expansion of a macro is read again, and a definition ends with its group."""
 
     def __init__(
-        self, tokens: Sequence[str], offsets: Sequence[int], source: str, table: dict[str, Macro]
+        self, tokens: Sequence[str], offsets: Sequence[int], source: str, table: dict[str, Definition]
     ) -> None:
         self.pending = list(zip(reversed(tokens), reversed(offsets), strict=True))
         self.source, self.table = source, table
         self.notes: list[tuple[str, int]] = []
         self.here = 0
-        self.scopes: list[dict[str, Macro | None]] = []
+        self.scopes: list[dict[str, Definition | None]] = []
         """For every open group, the definitions that its own definitions replaced."""
         self.budget = Budget(len(source))
 
-    def collect(self) -> None:
-        """Collect only the definitions; an `\\edef` without end is left out, and its calls are unknown."""
-        while self.pending:
-            token, self.here = self.pending.pop()
-            if token in DEFINING:
-                with suppress(FormulaError):
-                    self.define(token)
+    def take(self) -> str:
+        return self.pending.pop()[0] if self.pending else ""
+
+    def peek(self) -> str:
+        """Return the next token that is no blank; it stays where it is, and keeps its offset."""
+        while self.pending and self.pending[-1][0].isspace():
+            self.pending.pop()
+        return self.pending[-1][0] if self.pending else ""
+
+    def push(self, *tokens: str) -> None:
+        self.pending.extend((token, self.here) for token in reversed(tokens))
 
     def expand(self, budget: Budget) -> tuple[list[str], list[int], list[tuple[str, int]]]:
         self.budget = budget
@@ -113,45 +146,36 @@ class _Expander:
         offsets: list[int] = []
         while self.pending:
             token, self.here = self.pending.pop()
-            if token in DEFINING:
-                self.define(token)
-                continue
-            if token in _PREFIXES and self.peek() in DEFINING | _PREFIXES:
-                self._prefixed(token)
-                continue
             if token in _OPENING:
                 self.scopes.append({})
             elif token in _CLOSING and self.scopes:
                 self._close()
-            if token == "\\noexpand" and self.pending:
+            elif token == "\\noexpand" and self.pending:
                 token, self.here = self.pending.pop()
             elif token[0] == "\\":
-                name = token if token not in ("\\begin", "\\end") else self._environment(token)
-                macro = self.table.get(name)
-                if macro is not None:
+                name = token if token not in ("\\begin", "\\end") else self._environment_name(token)
+                if macro := self.table.get(name):
                     self._call(name, macro, tokens, offsets)
+                    continue
+                if token in _ACTIVE and self._act(token):
                     continue
             tokens.append(token)
             offsets.append(self.here)
         return tokens, offsets, self.notes
 
-    def _call(self, name: str, macro: Macro, tokens: list[str], offsets: list[int]) -> None:
-        """Pushes the expansion of a macro back to be read; a frozen one is final."""
-        here = self.here
-        if macro.frozen:
-            tokens.extend(macro.body)
-            offsets.extend([here] * len(macro.body))
-            return
-        if name[-1].isalpha():
-            self.skip_spaces()
-        elif name.startswith(("\\begin{", "\\end{")):
-            self.argument()
-        try:
-            replacement = self.replacement(macro)
-        except SpentError:
-            message = f"the macro {name} expands without end, or to far more than the formula"
-            raise FormulaError(message, self.source, here) from None
-        self.pending.extend((piece, here) for piece in reversed(replacement))
+    def _act(self, token: str) -> bool:
+        """Do what a command says that is no part of a formula; return False if it is one after all."""
+        if token in DEFINING:
+            self._define(token)
+        elif token in _TESTS:
+            self._choose(*_TESTS[token])
+        elif token in _CONDITIONALS:
+            self._choose_branch(token)
+        elif token == "\\mathchoice":
+            return self._choose_style()
+        elif token in _PREFIXES:
+            return self._prefixed(token)
+        return True
 
     def _close(self) -> None:
         for name, before in self.scopes.pop().items():
@@ -160,19 +184,129 @@ class _Expander:
             else:
                 self.table[name] = before
 
-    def _prefixed(self, prefix: str) -> None:
-        """Read a definition after `\\global` or `\\long`."""
+    def _call(self, name: str, macro: Definition, tokens: list[str], offsets: list[int]) -> None:
+        """Push the expansion of a macro back to be read; a frozen one is final."""
+        here = self.here
+        if macro.frozen:
+            tokens.extend(macro.body)
+            offsets.extend([here] * len(macro.body))
+            return
+        if name[-1].isalpha():
+            self.peek()
+        elif name.startswith(("\\begin{", "\\end{")):
+            self.argument()
+        values = self.values(macro.parameters)
+        if values is None:
+            self.notes.append(("missing argument of a macro", here))
+            values = [[]] * 9
+        try:
+            self.push(*self._replacement(macro.body, values))
+        except SpentError:
+            message = f"the macro {name} expands without end, or to far more than the formula"
+            raise FormulaError(message, self.source, here) from None
+
+    def _replacement(self, body: Sequence[str], values: Sequence[list[str]]) -> list[str]:
+        """Return a body with the arguments in their places, and spend budget while it is built."""
+        self.budget.spend(1 + len(body))
+        result: list[str] = []
+        tokens = iter(body)
+        for token in tokens:
+            if token != "#":
+                result.append(token)
+                continue
+            number = next(tokens, "")
+            argument = (
+                values[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(values) else []
+            )
+            self.budget.spend(len(argument))
+            result.extend(argument)
+        return result
+
+    def _choose(self, test: str, branches: str) -> None:
+        """Read a test and its branches, and push back the one that is taken."""
+        value = [] if test in ("Star", "Formula") else self.argument() or []
+        first = self.argument() or [] if "T" in branches else []
+        second = [self.argument() or [] for _ in range(branches.count("F"))]
+        if test == "Next":
+            holds = self.peek() == ("{" if value == ["\\bgroup"] else "".join(value).strip())
+        elif test == "Star":
+            holds = self.skip("*")
+        else:
+            holds = {
+                "NoValue": tuple(value) == ABSENT,
+                "Value": tuple(value) != ABSENT,
+                "Boolean": value == [TRUE],
+                "Blank": not "".join(value).strip(),
+                "Formula": True,
+            }[test]
+        self._take_branch(first if holds else second[0] if second else [])
+
+    def _choose_style(self) -> bool:
+        """Read the branches of `\\mathchoice`; return False if it stays because none of them can grow.
+
+        Of branches with macros the first is taken: all four of nested ones would grow beyond every limit.
+        """
+        branches = [self.argument() or [] for _ in range(4)]
+        if any(token in self.table or token in _ACTIVE for branch in branches for token in branch):
+            self._take_branch(branches[0])
+            return True
+        for branch in reversed(branches):
+            self.push("{", *branch, "}")
+        return False
+
+    def _choose_branch(self, command: str) -> None:
+        """Read one of TeX's conditionals up to its `\\fi`, and push back the branch that is taken; all where no end comes."""
+        inside: list[str] = []
+        depth, other = 1, 0
+        while depth and (token := self.take()):
+            depth += (token in _CONDITIONALS) - (token == "\\fi")
+            inside.append(token)
+            if token == "\\else" and depth == 1:
+                other = len(inside)
+        if depth:
+            self._take_branch(inside)
+        elif command in _IN_FORMULAS:
+            self._take_branch(inside[: other - 1 if other else -1])
+        else:
+            self._take_branch(inside[other:-1] if other else [])
+
+    def _take_branch(self, tokens: list[str]) -> None:
+        self.budget.spend(1 + len(tokens))
+        self.push(*tokens)
+
+    def _prefixed(self, prefix: str) -> bool:
+        """Read a definition after `\\global` or `\\long`; return False if none follows."""
+        if self.peek() not in DEFINING and self.peek() not in _PREFIXES:
+            return False
         everywhere = False
         while prefix in _PREFIXES:
             everywhere = everywhere or prefix == "\\global"
-            self.skip_spaces()
-            prefix, self.here = self.pending.pop() if self.pending else ("", self.here)
+            self.peek()
+            prefix = self.take()
         if prefix in DEFINING:
-            self.define(prefix, everywhere=everywhere)
+            self._define(prefix, everywhere=everywhere)
         elif prefix:
-            self.pending.append((prefix, self.here))
+            self.push(prefix)
+        return True
 
-    def _environment(self, token: str) -> str:
+    def _define(self, how: str, *, everywhere: bool = False) -> None:
+        """Read a definition; it ends with its group unless it is global."""
+        found = self.definitions(how)
+        if not found:
+            self.notes.append(("a definition without a command", self.here))
+        for each in found:
+            if _gives_way(how, each.name, self.table):
+                continue
+            if how in _EXPANDED:
+                each = _expanded(each, self.table, self.source, self.budget)
+            if everywhere or how in _GLOBAL:
+                for scope in self.scopes:
+                    scope.pop(each.name, None)
+            elif self.scopes:
+                self.scopes[-1].setdefault(each.name, self.table.get(each.name))
+            _put(self.table, each)
+
+    def _environment_name(self, token: str) -> str:
         """Return the key of `\\begin{name}` in the table; its tokens stay unread."""
         position = len(self.pending) - 1
         while position >= 0 and self.pending[position][0].isspace():
@@ -187,164 +321,3 @@ class _Expander:
                 return name
             position -= 1
         return token
-
-    # -- reading pieces
-
-    def skip_spaces(self) -> None:
-        while self.pending and self.pending[-1][0].isspace():
-            self.pending.pop()
-
-    def peek(self) -> str:
-        self.skip_spaces()
-        return self.pending[-1][0] if self.pending else ""
-
-    def argument(self) -> list[str]:
-        """Read the next token, or the content of the next group."""
-        if not self.peek():
-            self.notes.append(("missing argument of a macro", self.here))
-            return []
-        token, _ = self.pending.pop()
-        return [token] if token != "{" else self.until(("}",))
-
-    def until(self, ends: tuple[str, ...]) -> list[str]:
-        """Read tokens up to and including one of the ends outside braces."""
-        depth = 0
-        result: list[str] = []
-        while self.pending:
-            token, _ = self.pending.pop()
-            if depth == 0 and token in ends:
-                return result
-            depth += (token == "{") - (token == "}")
-            result.append(token)
-        self.notes.append((f"missing {' or '.join(ends)}", self.here))
-        return result
-
-    def optional(self) -> list[str] | None:
-        if self.peek() != "[":
-            return None
-        self.pending.pop()
-        return self.until(("]",))
-
-    def replacement(self, macro: Macro) -> list[str]:
-        """Return the expansion of a call, and spends budget while it is built."""
-        arguments: dict[str, list[str]] = {}
-        pattern = macro.pattern
-        if macro.default is not None:
-            optional = self.optional()
-            arguments["1"] = list(macro.default) if optional is None else optional
-        for position, item in enumerate(pattern):
-            if item[0] == "#":
-                following = pattern[position + 1] if position + 1 < len(pattern) else "#"
-                arguments[item[1:]] = self.argument() if following[0] == "#" else self.until((following,))
-            elif position == 0 and self.peek() == item:
-                self.pending.pop()
-        self.budget.spend(1 + len(macro.body))
-        if not arguments:
-            return list(macro.body)
-        result: list[str] = []
-        body = iter(macro.body)
-        for token in body:
-            if token == "#":
-                argument = arguments.get(next(body, ""), ())
-                self.budget.spend(len(argument))
-                result.extend(argument)
-            else:
-                result.append(token)
-        return result
-
-    # -- definitions
-
-    def name(self) -> str:
-        """Read the command that is defined: `\\x` or `{\\x}`."""
-        pieces = [piece for piece in self.argument() if not piece.isspace()]
-        if len(pieces) != 1 or pieces[0][0] != "\\":
-            self.notes.append(("a definition without a command", self.here))
-            return ""
-        return pieces[0]
-
-    def put(self, name: str, macro: Macro, *, everywhere: bool = False) -> None:
-        """Define a macro, in the open group or globally."""
-        if everywhere:
-            for scope in self.scopes:
-                scope.pop(name, None)
-        elif self.scopes:
-            self.scopes[-1].setdefault(name, self.table.get(name))
-        self.table[name] = macro
-
-    def define(self, how: str, *, everywhere: bool = False) -> None:
-        if how in _NEW:
-            self._new_command(how, everywhere=everywhere)
-        elif how in _DEF:
-            self._definition(how, everywhere=everywhere or how in _GLOBAL)
-        elif how in _ENVIRONMENT:
-            self._new_environment(everywhere=everywhere)
-        elif how == "\\let":
-            name = self.name()
-            if self.peek() == "=":
-                self.pending.pop()
-            meant = self.argument()
-            if name and meant:
-                macro = self.table.get(meant[0]) or Macro((), tuple(meant), frozen=True)
-                self.put(name, macro, everywhere=everywhere)
-        elif how == "\\DeclarePairedDelimiter":
-            name, left, right = self.name(), self.argument(), self.argument()
-            if name:
-                body = ("\\left", *left, "#", "1", "\\right", *right)
-                self.put(name, Macro(("*", "#1"), body), everywhere=everywhere)
-        else:
-            starred = self.peek() == "*"
-            if starred:
-                self.pending.pop()
-            name, text = self.name(), self.argument()
-            if name:
-                star = ("*",) if starred else ()
-                self.put(name, Macro((), ("\\operatorname", *star, "{", *text, "}")), everywhere=everywhere)
-
-    def _new_command(self, how: str, *, everywhere: bool) -> None:
-        if self.peek() == "*":
-            self.pending.pop()
-        name = self.name()
-        pattern, default = self._parameters()
-        body = self.argument()
-        if how == "\\providecommand" and (name in self.table or is_predefined(name)):
-            return
-        if name:
-            self.put(name, Macro(pattern, tuple(body), default), everywhere=everywhere)
-
-    def _parameters(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-        """Read `[2][x]`: the number of parameters, and the default of the first."""
-        count = "".join(self.optional() or ["0"]).strip()
-        default = self.optional()
-        number = int(count) if count.isdigit() and len(count) == 1 else 0
-        first = 2 if default is not None else 1
-        pattern = tuple(f"#{i}" for i in range(first, number + 1))
-        return pattern, None if default is None else tuple(default)
-
-    def _new_environment(self, *, everywhere: bool) -> None:
-        """Define an environment as two macros; it is also a group."""
-        if self.peek() == "*":
-            self.pending.pop()
-        name = "".join(self.argument()).strip()
-        pattern, default = self._parameters()
-        beginning, end = self.argument(), self.argument()
-        if name:
-            begin = Macro(pattern, ("\\begingroup", *beginning), default)
-            self.put(f"\\begin{{{name}}}", begin, everywhere=everywhere)
-            self.put(f"\\end{{{name}}}", Macro((), (*end, "\\endgroup")), everywhere=everywhere)
-
-    def _definition(self, how: str, *, everywhere: bool) -> None:
-        name = self.name()
-        pattern: list[str] = []
-        while self.pending and self.pending[-1][0] != "{":
-            token, _ = self.pending.pop()
-            if token == "#" and self.pending:
-                pattern.append("#" + self.pending.pop()[0])
-            elif not token.isspace():
-                pattern.append(token)
-        body = self.argument()
-        if how in _EXPANDED:
-            inner = _Expander(body, [self.here] * len(body), self.source, dict(self.table))
-            body, _, notes = inner.expand(self.budget)
-            self.notes.extend(notes)
-        if name:
-            self.put(name, Macro(tuple(pattern), tuple(body)), everywhere=everywhere)

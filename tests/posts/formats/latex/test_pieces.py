@@ -33,6 +33,12 @@ def read(source: str) -> str:
             "By Lemma algebra flat local, (lift) and (Zorn) and theorem main.",
         ),
         (r"an \emph{open \textbf{set}} here", "an open set here"),
+        (r"\texorpdfstring{$n$-\emph{types}}{n-types} here", "FORMULA_0-types here"),
+        (
+            r"\NewDocumentCommand{\x}{s m}{Hidden #2} \newenvironment{y}{\begin{center}A}{B\end{center}} seen",
+            "seen",
+        ),
+        (r"\let\x\emph \DeclarePairedDelimiter\abs{|}{|} \def\y(#1){Hidden} seen", "seen"),
         (r"Poincar\'e, G\"{o}del, \v{C}ech, Erd\H{o}s, \O re", "Poincaré, Gödel, Čech, Erdős, Øre"),
         (r"``quoted'' text---and~more 1--2", "“quoted” text—and more 1–2"),
         ("a comment % hidden $x$\nends", "a comment ends"),

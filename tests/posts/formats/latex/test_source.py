@@ -99,3 +99,22 @@ def test_names_that_are_no_paths_are_reported(tmp_path: Path) -> None:
     )
     assert found[0].text.split() == [f"\\usepackage{{{long},x}}", "ok"]
     assert report.missing == {"input without a file": 4}
+
+
+def test_the_macros_of_a_preamble_are_read_by_the_grammar_of_formulas(tmp_path: Path) -> None:
+    (tmp_path / "own.sty").write_text("\\newcommand{\\foo}[1]{%\n  \\mathbf{#1}%\n}\\let\\eps\\varepsilon\n")
+    preamble = r"\usepackage{own}\DeclarePairedDelimiter\abs{|}{|}\newenvironment{e}{(}{)}\newcommand\Cat\mathcal\let\old\eps"
+    found, _ = sources(tmp_path, main=rf"\documentclass{{a}}{preamble}\begin{{document}}x\end{{document}}")
+    assert found[0].macros_for(r"\foo{x}+\abs x\begin{e}\Cat C\end{e}\old") == (
+        r"\newcommand{\foo}[1]{\mathbf{#1}}",
+        r"\DeclarePairedDelimiter\abs{|}{|}",
+        r"\newenvironment{e}{(}{)}",
+        r"\newcommand\Cat\mathcal",
+        r"\let\old\varepsilon",
+    )
+
+
+def test_a_command_that_needs_the_machine_of_tex_keeps_its_meaning() -> None:
+    macros: dict[str, str] = {}
+    macros_in(r"\def\x{\setbox0\hbox{a}\copy0}\providecommand\y{b}\providecommand\y{c}", macros)
+    assert macros == {"y": r"\providecommand\y{b}"}

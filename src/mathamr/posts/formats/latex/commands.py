@@ -99,10 +99,6 @@ ENVIRONMENT_ARGUMENTS = {
     **dict.fromkeys(names("tabularx tabulary wrapfigure"), 2),
 }
 
-DEFINITIONS = names(
-    "newcommand renewcommand providecommand DeclareRobustCommand def gdef edef let DeclareMathOperator"
-)
-
 SKIPPED_ARGUMENTS = {
     **dict.fromkeys(
         names(

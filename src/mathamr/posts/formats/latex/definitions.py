@@ -9,17 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-LONGEST_MACRO = 4000
+from mathamr.formulas.latex.definitions import definitions_in
+
+LONGEST_TITLE = 4000
 MOST_MACROS = 5000
 MOST_THEOREMS = 500
 
-_MACRO = re.compile(
-    r"""\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator|newmathoperator)\*?
-    \s*+(?:\{\s*+\\([A-Za-z@]++|.)\s*+\}|\\([A-Za-z@]++|.))  # the name, in braces or not
-    (?:\s*+\[[^\[\]]{0,300}+\]){0,2}+\s*+(?=\{)  # the number of arguments, and the default of the first
-    |\\(?:[gex]?def)\s*+\\([A-Za-z@]++|.)(?:\#\d|\[|\])*+(?=\{)  # TeX's own way""",
-    re.X,
-)
 _THEOREM = re.compile(
     r"""\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+
        \{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+
@@ -38,7 +33,11 @@ _LIKE = re.compile(r"(?:sibling|sharenumber|numberlike|use counter from|use coun
 _DECLARED_WITHIN = re.compile(r"(?:numberwithin|within|parent|number within)\s*=\s*\{?([A-Za-z@]+)")
 _UNNUMBERED = re.compile(r"numbered\s*=\s*(?:no|unless unique)\b|no counter")
 _BRACE = re.compile(r"\\.|[{}]", re.S)
-_COMMAND = re.compile(r"\\([A-Za-z@]+|.)", re.S)
+_COMMAND = re.compile(r"\\((?:begin|end)\s*+\{[^{}]{1,60}+\}|[A-Za-z@]++|.)", re.S)
+_MACHINERY = re.compile(
+    r"\\(?:setbox|advance|csname|unh?copy|unhbox|newbox|futurelet|loop|@for|@whilenum|immediate|write)(?![A-Za-z@])"
+)
+"""What TeX's own machine is needed for: a command that is defined with it keeps what LaTeX or a package of ours knows of it."""
 _MARKS = re.compile(r"\\[A-Za-z@]+\*?\s?|[{}\\]")
 
 
@@ -63,12 +62,16 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
     >>> list(found.items())
     [('R', '\\\\newcommand{\\\\R}{\\\\mathbb{R}}'), ('half', '\\\\def\\\\half#1{\\\\frac{#1}{2}}')]
     """
-    groups = DefinitionGroups(text)
-    for match in _MACRO.finditer(text):
-        end = groups.end(match.end(), LONGEST_MACRO)
-        name = next(filter(None, match.groups()), None)
-        if name and end is not None and (name in macros or len(macros) < MOST_MACROS):
-            macros[name] = " ".join(text[match.start() : end].split())
+    for found in definitions_in(text):
+        name = found.name[1:]
+        if _MACHINERY.search(found.text) or (
+            name in macros and found.text.startswith(("\\provide", "\\Provide"))
+        ):
+            continue
+        meant = macros.get(found.body[0][1:]) if found.frozen else None
+        macros.pop(name, None)  # what is defined again counts from here on
+        if len(macros) < MOST_MACROS:
+            macros[name] = found.text if meant is None else meant.replace(found.body[0], found.name, 1)
 
 
 def expand_aliases(text: str, macros: Mapping[str, str]) -> str:
@@ -106,7 +109,7 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
             title = options.group(1) if options else ""
             like, within, numbered = _declared_counter(said)
         else:
-            end = groups.end(match.end(), LONGEST_MACRO)
+            end = groups.end(match.end(), LONGEST_TITLE)
             title = text[match.end() + 1 : end - 1] if end else ""
             if match["box"] and end:
                 prefix = _third_group(groups, end)
@@ -130,8 +133,8 @@ def _declared_counter(options: str) -> tuple[str, str, bool]:
 
 def _third_group(groups: DefinitionGroups, position: int) -> str:
     """Return what the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
-    options = groups.end(position, LONGEST_MACRO)
-    end = groups.end(options, LONGEST_MACRO) if options else None
+    options = groups.end(position, LONGEST_TITLE)
+    end = groups.end(options, LONGEST_TITLE) if options else None
     return groups.text[options:end].strip()[1:-1].strip() if options and end else ""
 
 
@@ -181,9 +184,9 @@ def definitions_for(text: str, macros: Mapping[str, str]) -> tuple[str, ...]:
         new = {name for name in open_names if name in macros} - wanted
         wanted |= new
         open_names = set().union(*(commands_in(macros[name]) for name in new)) if new else set()
-    return tuple(definition for name, definition in macros.items() if name in wanted) if wanted else ()
+    return tuple(dict.fromkeys(definition for name, definition in macros.items() if name in wanted))
 
 
 def commands_in(text: str) -> set[str]:
-    """Return the names of the commands a text uses."""
-    return set(_COMMAND.findall(text))
+    """Return the names of the commands and environments that a text uses: `frac`, `begin{cases}`."""
+    return {"".join(name.split()) or name for name in _COMMAND.findall(text)}

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
+from mathamr.formulas.latex.definitions import DEFINING, definition_places
 from mathamr.posts.formats.latex import commands as known
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
@@ -37,11 +38,6 @@ _OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
 _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
 _COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
-_DEFINED = re.compile(
-    r"""\s*+(?:\{\s*+\\?[A-Za-z@]++\s*+\}|\\(?:[A-Za-z@]++|.))  # what is defined
-    (?:\s*+\[[^\[\]]{0,300}+\]|\#\d)*+\s*+  # its arguments""",
-    re.X,
-)
 _AUTHOR = _WORD = re.compile(r"[^\W\d_]{3,}")
 _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
@@ -99,7 +95,12 @@ class _Reader:
             )
         elif kind == "brace" and start in self._at:
             what = self._at.pop(start)
-            yield Piece("text", start, end, ")") if what == "footnote" else Piece("break", start, end, what)
+            if what == "shown":
+                self._skip_group()  # what a PDF's bookmarks show instead
+            else:
+                yield (
+                    Piece("text", start, end, ")") if what == "footnote" else Piece("break", start, end, what)
+                )
         elif kind == "drawing":
             self._skip_past("[/asy]")
 
@@ -156,8 +157,11 @@ class _Reader:
             if (close := self._group_end(self._position)) is not None:
                 yield Piece("text", start, self._position + 1, " (")
                 self._at[close] = "footnote"
-        elif name in known.DEFINITIONS:
-            self._skip_definition()
+        elif f"\\{name}" in DEFINING:
+            self._position = self._definitions.get(start, self._position)
+        elif name == "texorpdfstring":
+            if (close := self._group_end(self._position)) is not None:
+                self._at[close] = "shown"
         else:
             self._skip_options()
             for _ in range(known.SKIPPED_ARGUMENTS.get(name, name.startswith("index"))):
@@ -322,12 +326,10 @@ class _Reader:
         if close is not None:
             self._position = close + 1
 
-    def _skip_definition(self) -> None:
-        """Step over `\\newcommand{\\x}[1]{…}`, `\\def\\x#1{…}` and their like."""
-        head = _DEFINED.match(self._text, self._position)
-        if head is not None:
-            self._position = head.end()
-            self._skip_group()
+    @cached_property
+    def _definitions(self) -> dict[int, int]:
+        """Where each definition of the text begins and ends."""
+        return {start: end for start, end, _ in definition_places(self._text)}
 
     def _skip_past(self, closing: str) -> int | None:
         """Step over everything to the end of `closing`; where it begins, or `None` where it is missing."""
