@@ -41,6 +41,7 @@ POSTS = [
         tags=("gaussian-integral",),
         keywords=("error function, complementary",),
     ),
+    Post("polar", "answer", "Square it and change to other coordinates.", markup="text", parent="area"),
     named("other", "What a student said of the gaussian integral in class", "It is an integral."),
     named(
         "mixed", "Dense graphs", "The function is dense in values and nowhere is it continuous. Dense, dense."
@@ -83,6 +84,13 @@ def test_words_of_a_name_count_side_by_side_before_scattered_ones(index: Index) 
 def test_what_has_the_typed_name_as_a_tag_comes_first(index: Index, typed: str) -> None:
     hit = index.search(typed)[0]
     assert (hit.id, hit.match, hit.reason) == ("area", "strong", "has this tag")
+
+
+def test_an_answer_has_the_tags_of_its_question(index: Index) -> None:
+    hits = index.search("gaussian integral")
+    assert [hit.id for hit in hits][:3] == ["area", "other", "polar"]
+    assert (hits[2].match, hits[2].reason) == ("strong", "its question has this tag")
+    assert "question tag" not in index.search("error function")[1].evidence
 
 
 @pytest.mark.parametrize("typed", ["error function", "complementary error function"])
@@ -170,6 +178,9 @@ class Known:
 
     def texts(self, ids: Sequence[str]) -> dict[str, tuple[str, Markup]]:
         return {each: (post.body, post.markup) for each in ids if (post := self._posts.get(each))}
+
+    def parents(self, ids: Sequence[str]) -> dict[str, str]:
+        return {}
 
     def preview_heads(self, ids: Sequence[str]) -> dict[str, PreviewHead]:
         return {each: preview.head for each, preview in self.previews(ids).items()}

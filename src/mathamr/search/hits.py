@@ -52,8 +52,12 @@ LISTED_BY = "conditions"
 """The name under which evidence says that a post fulfils the conditions that were all of the query."""
 HOLDS = "named"
 """The name under which evidence lists what the formulas of a post are to those of the name that was typed."""
-LISTED = {"tag": "has this tag", "indexed": "has this index entry"}
-"""By what its author listed a post under the name that was asked for."""
+LISTED = {
+    "tag": "has this tag",
+    "indexed": "has this index entry",
+    "question tag": "its question has this tag",
+}
+"""By what its author, or that of its question, listed a post under the name that was asked for."""
 NAMED = 0.35
 """The share of the greatest bonus from which a post's title has the whole name that was asked for."""
 

@@ -34,6 +34,7 @@ from mathamr.index.lexical.terms import (
     title_names,
     words,
 )
+from mathamr.index.payloads import is_tagged_by_question
 from mathamr.index.preview import Preview, PreviewHead, SentenceNumbers, hash_term
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.posts.formats.declaration.namewords import name_words
@@ -64,8 +65,9 @@ _RARE, _TITLED = 30.0, 100.0
 """Weights above any of these: a rare word, and the name in a title."""
 MENTIONED = 0.006
 """The share of the greatest bonus from which a text has the name side by side, or a rare word of it."""
-_LISTED = {"tag": 195.0, "indexed": 190.0}
-"""Weights of the name as a tag, and as an entry of an index: above most titles that only contain it."""
+_LISTED = {"tag": 195.0, "indexed": 190.0, "question tag": 4.0}
+"""Weights of the name as a tag, as an entry of an index, and as a tag of an answer's question: the first two are above most titles that
+only contain it, the last is as much as a text can have by defining the name."""
 
 _EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
 _EMPHASIS: dict[Markup, re.Pattern[str]] = {
@@ -98,6 +100,10 @@ class NamedPosts(Protocol):
 
     def texts(self, ids: Sequence[str]) -> Mapping[str, tuple[str, Markup]]:
         """Return the bodies of posts and their markup."""
+        ...
+
+    def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return the parents of those posts that have one."""
         ...
 
     def previews(self, ids: Sequence[str]) -> Mapping[str, Preview]:
@@ -184,7 +190,7 @@ class NameQuery:
         """Return the hits with posts that have the name first, and by what: the evidence of posts by its name.
 
         `name` is the share of the greatest bonus that a post received, `tag` and `indexed` are 1 for a post whose author listed
-        it under the name. Titles that are the name and what is listed under it come first, then titles with the whole name,
+        it under the name, `question tag` for an answer to a question with that tag. Titles that are the name and what is listed under it come first, then titles with the whole name,
         shorter ones earlier, then posts with a rare word. Other posts gain if
         their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
         as the lexical index knows, are read. The titles of the first `candidates` are searched.
@@ -213,6 +219,10 @@ class NameQuery:
                 together += [each] if is_together else []
         for each, (body, markup) in posts.texts(together).items():
             bonus[each] += self._definition_bonus(body, markup)
+        if "tag" in listed:
+            listed["question tag"] = self._answers_to_tagged(
+                [each for each in titled if each not in listed["tag"]], posts
+            )
         bonus = {each: value for each, value in bonus.items() if value > 0}
         if not bonus and not listed:
             return hits, {}
@@ -244,6 +254,17 @@ class NameQuery:
             shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
         own = 0 if _has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
+
+    def _answers_to_tagged(self, ids: Sequence[str], posts: NamedPosts) -> dict[str, float]:
+        """Return 1 for each post without tags that answers a question with the name as a tag."""
+        parents = posts.parents(ids)
+        heads = posts.preview_heads(sorted({*parents, *parents.values()}))
+        tagged = {each for each, head in heads.items() if self.stems in map(stems, tag_names(head.post))}
+        return {
+            each: 1.0
+            for each, parent in parents.items()
+            if parent in tagged and each in heads and is_tagged_by_question(heads[each].post)
+        }
 
     def _note_listing(self, post: Post, listed: dict[str, dict[str, float]]) -> None:
         """Add a post to those that their authors listed under the name: as a tag, else as an entry of an index."""

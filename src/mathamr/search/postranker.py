@@ -74,11 +74,7 @@ MOST_COMPARED = 3
 
 
 class PostLookup(NamedPosts, Protocol):
-    """What is known about the posts of an index: their texts, their parents, and which have a formula."""
-
-    def parents(self, ids: Sequence[str]) -> Mapping[str, str]:
-        """Return the parents of those posts that have one."""
-        ...
+    """What is known about the posts of an index: their names, their texts and parents, and which have a formula."""
 
     def posts_with(self, visuals: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
         """Return the posts that have a formula of each visual class, at most so many of each."""
