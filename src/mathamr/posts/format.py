@@ -124,7 +124,14 @@ NOTEBOOK_SUFFIXES = (".ipynb",)
 _WORD_SUFFIXES = (".docx", ".docm", ".dotx")
 _JSON_SUFFIXES = (".jsonl", ".ndjson", ".jl")
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
-_NOT_HTML = (".md", ".markdown", ".tex", ".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg")
+_RST_SUFFIXES = (".rst", ".rest")
+_BIBTEX_SUFFIXES = (".bib", ".bibtex")
+_BY_NAME = frozenset([
+    *MARKDOWN_SUFFIXES, *LATEX_SUFFIXES, *ASCIIDOC_SUFFIXES, *NOTEBOOK_SUFFIXES, *_RST_SUFFIXES, *_BIBTEX_SUFFIXES,
+    ".org", ".typ", ".lean", ".v", ".ptx",
+])  # fmt: skip
+"""Suffixes that say the format: such a file may show the marks of another format in its text."""
+_NOT_HTML = _BY_NAME | {".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg"}
 _TEXT_SUFFIXES = (".txt", ".text")
 _ZIP = b"PK\x03\x04"
 
@@ -155,7 +162,7 @@ _PRETEXT_MARKS = re.compile(
 
 
 def _is_dump(head: Head) -> bool:
-    return _POST_ROW.search(head.text) is not None
+    return head.suffix not in _BY_NAME and _POST_ROW.search(head.text) is not None
 
 
 def _is_arqmath(posts: Head) -> bool:
@@ -188,7 +195,8 @@ def _is_epub(head: Head) -> bool:
 def _is_jsonl(head: Head) -> bool:
     first = head.text.lstrip().split("\n", 1)[0]
     return head.suffix in _JSON_SUFFIXES or (
-        _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
+        head.suffix not in _BY_NAME
+        and _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
     )
 
 
@@ -236,7 +244,7 @@ _BUILT_IN = {
     "wikipedia": Format(
         "XML dumps of Wikipedia and other wikis of MediaWiki",
         "wikipedia.reader:read_wikipedia",
-        sniff=lambda head: "<mediawiki" in head.text[:2000],
+        sniff=lambda head: head.suffix not in _BY_NAME and "<mediawiki" in head.text[:2000],
     ),
     "word": Format(
         "Word documents (.docx), with their formulas",
@@ -248,7 +256,7 @@ _BUILT_IN = {
     "pdf": Format(
         "PDF files: text by page; formulas only where the file carries their source",
         "pdf.reader:read_pdf",
-        sniff=lambda head: b"%PDF-" in head.start[:1024],
+        sniff=lambda head: head.suffix not in _BY_NAME and b"%PDF-" in head.start[:1024],
         by_file=True,
     ),
     "jsonl": Format(
@@ -289,7 +297,7 @@ _BUILT_IN = {
     "rst": Format(
         "reStructuredText, with the roles and directives of Sphinx",
         "rst:read_rst",
-        suffixes=(".rst", ".rest"),
+        suffixes=_RST_SUFFIXES,
         seconds=4.0,
         by_file=True,
     ),
@@ -317,7 +325,7 @@ _BUILT_IN = {
         by_file=True,
     ),
     "bibtex": Format(
-        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", (".bib", ".bibtex"), by_file=True
+        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", _BIBTEX_SUFFIXES, by_file=True
     ),
     "text": Format(
         "plain text with formulas between dollars",

@@ -31,6 +31,7 @@ _ADVICE = {
     "read with the documents that use it": ".sty .cls .bst .def .cfg .clo .ldf",
     "code and data are not read; text in comments is read of Lean and Coq": ".py .c .h .cpp .js .ts .css .java .hs"
     " .ml .agda .thy .r .jl .m .sh .csv .tsv .xlsx .xls .json .yaml .yml .toml .xml .sql .db .npy .npz .pkl .lock",
+    "it is not an archive: save it without a password, and leave out what begins with ~$": ".docx .docm .dotx .epub",
     "slides: export them to PDF": ".ppt .pptx .odp .key",
     "sound and films are not read": ".mp3 .mp4 .avi .mov .wav .webm .ogg .mkv",
 }

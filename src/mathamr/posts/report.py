@@ -11,10 +11,12 @@ from mathamr.core.terminal import visible
 
 INCOMPLETE = frozenset({
     "archive too dense", "archive too large", "damaged XML", "damaged archive", "damaged notebook", "damaged page",
-    "damaged row", "document not read", "file too large", "nested too deeply", "PDF not read", "reader failed",
+    "damaged row", "document not read", "encrypted page", "file too large", "nested too deeply", "PDF not read", "reader failed",
     "row too large", "too slow", "truncated XML", "unreadable", "unreadable input", "XML with entities",
 })  # fmt: skip
 """Causes for which something was skipped that may hold posts: what a file had before may still be in it."""
+_LOSING = frozenset(["unclosed comment"])
+"""What a markup reports where it does not read the rest of a text."""
 _COUNTS = ("skipped", "repaired", "missing", "ignored", "excluded", "companions")
 
 
@@ -81,8 +83,9 @@ class Report:
         self._count_cause(self.repaired, cause, message)
 
     def note(self, message: str, offset: int) -> None:
-        """Count what a markup repaired: one of a few fixed phrases, and the offset in the text."""
-        self.repair(message, f"{message} at offset {offset} of the text")
+        """Count what a markup repaired or left out: one of a few fixed phrases, and the offset in the text."""
+        count = self.skip if message in _LOSING else self.repair
+        count(message, f"{message} at offset {offset} of the text")
 
     def miss(self, cause: str, message: str) -> None:
         """Count something that another file refers to and that is missing from the input."""

@@ -124,14 +124,16 @@ def _strip_comments(text: str, report: Report) -> tuple[str, list[_Documentation
         if match["mark"] is not None:
             position = _closed(text, match.end())
             if position < 0:
-                report.repair(
-                    "unclosed comment", f"the comment that begins at offset {start} is never closed"
+                report.skip(
+                    "unclosed comment", f"the comment that begins at offset {start} is never closed; the rest is not read"
                 )
                 position = len(text)
             elif match["mark"]:
                 comments.append(_Documentation(start, position, _markdown(text[match.end() : position - 2])))
             parts += [text[done:start], _VISIBLE.sub(" ", text[start:position])]
             done = position
+        elif position == len(text) and match.group().count('"') % 2:
+            report.skip("unclosed string", f"the string that begins at offset {start} is never closed; the rest is not read")
     parts.append(text[done:])
     return "".join(parts), comments
 

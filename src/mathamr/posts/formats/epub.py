@@ -17,6 +17,7 @@ from mathamr.posts.post import Place, Post
 from mathamr.posts.report import Report
 
 _CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = ("application/xhtml+xml", "text/html", "text/x-oeb1-document")
 _MARKS = ("nav", "toc")
 
@@ -40,9 +41,13 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
         return
     folder = posixpath.dirname(package)
     members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
+    encrypted = set(_encrypted(archive))
     links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda _page: None)
     for number, member in enumerate(members, 1):
         report.at(display_path(file), number)
+        if member in encrypted:
+            report.skip("encrypted page", f"the page {member[:100]!r} is encrypted; its text cannot be read")
+            continue
         data = archive.read(member)
         if data is None:
             report.miss(
@@ -57,6 +62,13 @@ def _package(archive: ZipArchive) -> str:
     root = archive.xml(_CONTAINER)
     found = None if root is None else next(_named(root, "rootfile"), None)
     return "" if found is None else unquote(str(found.get("full-path", "")))
+
+
+def _encrypted(archive: ZipArchive) -> Iterator[str]:
+    """Yield the members that only a reader with a key shows; fonts are often among them."""
+    root = archive.xml(_ENCRYPTION)
+    for reference in _named(root, "CipherReference") if root is not None else ():
+        yield posixpath.normpath(unquote(str(reference.get("URI", ""))))
 
 
 def _spine(root: Any) -> Iterator[str]:

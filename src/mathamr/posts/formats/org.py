@@ -32,7 +32,7 @@ _INLINE = re.compile(
     |\\(?:eq|c|C|auto)?ref\{(?P<reference>[^{}\n]{1,200})\}
     |\[cite(?:/[\w/-]{0,30})?:(?P<cited>[^\[\]\n]{1,1000})\]  # a citation, with words around its keys
     |(?<![\w/-])(?P<command>cite[a-z]{0,12}|label|(?:[cC]|eq|page|name|auto)?ref):&?(?P<named>[A-Za-z][\w:.&;,-]{0,200}(?<![.:;,-]))
-    |\[fn:[^\[\]\n]{0,200}\]
+    |\[fn:[^\[\]:\n]{0,200}(?::(?P<note>[^\[\]]{0,2000}))?\]
     |(?<![\w\\/:.])(?P<scripted>(?:[A-Za-z]|\\(?:[a-z]{2,}|[A-Z][a-z]{1,}))(?:[_^](?:\{[^{}\n]{1,60}\}|-?[A-Za-z0-9]{1,3}(?![A-Za-z0-9_]))){1,2})
     |\\(?P<entity>[Aa]lpha|[Bb]eta|[Gg]amma|[Dd]elta|(?:var)?epsilon|[Zz]eta|[Ee]ta|(?:var)?[Tt]heta|iota|[Kk]appa|[Ll]ambda|[Mm]u|[Nn]u|[Xx]i|[Pp]i|[Rr]ho|[Ss]igma|[Tt]au|[Uu]psilon|(?:var)?[Pp]hi|[Cc]hi|[Pp]si|[Oo]mega|infty|infin|to|in|leq?|geq?|neq?|cdot|times|forall|exists|emptyset|partial|nabla|sum|prod|int|cup|cap|subset|subseteq|rarr|rightarrow|Rightarrow)(?:\{\}|(?![A-Za-z]))
     |(?<!\w)\*(?P<bold>\S(?:[^\n*]{0,300}\S)?)\*(?!\w)
@@ -65,6 +65,8 @@ class _Org:
         self._tag = "p"
         self._name = ""
         self._at = 0
+        self._missing: set[str] = set()
+        """Ends of blocks that the rest of the file does not have."""
         self._closing = ""
         """What closes the displayed formula that is open at the end of the paragraph."""
 
@@ -91,6 +93,8 @@ class _Org:
             self._keyword(keyword[1].lower(), keyword[2].strip())
         elif line.strip().lower() in (":properties:", ":logbook:"):
             self._drawer()
+        elif line.strip().lower() == ":end:":
+            self._flush()
         elif line.lstrip().startswith("# ") or line.strip() == "#":
             return
         elif (opens := _OPENS.match(line)) and not self._paragraph:
@@ -142,13 +146,14 @@ class _Org:
         self._document.index(filter(None, map(entry_of, tags)))
 
     def _drawer(self) -> str:
-        """Skip a drawer; the `CUSTOM_ID` or `ID` in it."""
+        """Skip the properties in a drawer; return the `CUSTOM_ID` or `ID` among them."""
         label = ""
         while self._at < len(self._lines):
-            line = self._lines[self._at]
+            found = _PROPERTY.fullmatch(self._lines[self._at])
+            if found is None:
+                break
             self._at += 1
-            found = _PROPERTY.fullmatch(line)
-            if found is None or found[1].lower() == "end":
+            if found[1].lower() == "end":
                 break
             if found[1].lower() in ("custom_id", "id") and (not label or found[1].lower() == "custom_id"):
                 label = found[2].strip()
@@ -168,6 +173,8 @@ class _Org:
             self._document.date = date.group()
         elif name == "name":
             self._name = value
+        elif name in ("caption", "subtitle", "description"):
+            self._document.write(element("p", self._inline(value)))
         elif name == "include":
             self._report.skip("insertion not followed", f"an Org file includes {value[:100]!r}")
 
@@ -177,6 +184,8 @@ class _Org:
             self._document.label(self._name)
             self._name = ""
             lines = self._until(f"#+end_{name}")
+            if name == "export" and lines:
+                self._report.skip("insertion not followed", f"text for export alone: {' '.join(lines)[:100]!r}")
             if name in _CODE and any(line.strip() for line in lines):
                 self._document.write(code("\n".join(lines), block=True))
             return
@@ -192,14 +201,18 @@ class _Org:
         self._name = ""
 
     def _until(self, end: str) -> list[str]:
-        """Return the lines before a mark; all remaining lines, with a report, if it is missing."""
+        """Return the lines before a mark; none, with a report, if it is missing: they are read as text."""
         first = self._at
+        if end in self._missing:
+            return []
         while self._at < len(self._lines):
             self._at += 1
             if self._lines[self._at - 1].strip().lower() == end:
                 return self._lines[first : self._at - 1]
-        self._report.repair("unclosed block", f"no {end} after line {first}")
-        return self._lines[first:]
+        self._report.repair("unclosed block", f"no {end} after line {first}; what follows is read as text")
+        self._missing.add(end)
+        self._at = first
+        return []
 
     def _environment(self, first: str, name: str) -> None:
         lines = [first]
@@ -272,6 +285,8 @@ class _Org:
                     self._document.refer(f"#{key}", "")
             elif match["command"]:
                 parts.append(self._command(match["command"], re.split("[;,]", match["named"])))
+            elif match["note"]:
+                parts.append(f" ({text(match['note'].strip())})")
             elif match["scripted"]:
                 parts.append(math(match["scripted"]))
             elif match["entity"]:

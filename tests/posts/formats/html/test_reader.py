@@ -168,3 +168,31 @@ def test_a_long_page_without_headings_is_cut_between_its_blocks(tmp_path):
     assert [len(post.formulas) for post in posts.values()] == [4] * 15
     assert {post.title for post in posts.values()} == {"A"}
     assert [post.place.line for post in posts.values()] == [1, *range(6, 62, 4)]
+
+
+TEXT = "<h1>Limits</h1><p>" + "needle words " * 30 + "</p>"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<body><form action='default.aspx'>{TEXT}</form></body>",
+        f"<body><div><form><form>{TEXT}</form></form></div></body>",
+        f"<body><nav><a>Home</a>{TEXT}</body>",
+        f"<body><nav><a>Home</a><div>{TEXT}</div>",
+        f"<body><div class='sidebar'><a>Home</a>{TEXT}</body>",
+        f"<body><header><a>Home</a>{TEXT}</body>",
+        f"<body><nav>{TEXT}</nav></body>",
+        f"<body><footer>{TEXT}</footer></body>",
+        f"<main><dialog>{TEXT}</dialog></main>",
+    ],
+)  # fmt: skip
+def test_the_text_of_a_page_is_not_taken_for_navigation(tmp_path, page):
+    posts, _ = read_files(tmp_path, a_html=f"<html>{page}</html>")
+    assert "needle" in posts["a.html"].body
+
+
+def test_navigation_and_search_are_left_out_of_a_page_with_text(tmp_path):
+    page = f"<body><nav>Home</nav><form>Find <select><option>one</option></select></form>{TEXT}<footer>Imprint</footer></body>"
+    posts, _ = read_files(tmp_path, a_html=page)
+    assert not {"Home", "Find", "one", "Imprint"} & set(posts["a.html"].body.replace("<", " ").replace(">", " ").split())

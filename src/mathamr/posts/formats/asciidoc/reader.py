@@ -23,7 +23,7 @@ _IDENTIFIED = re.compile(r"#([\w:.-]{1,200})|\bid=\"?([\w:.-]{1,200})")
 _FENCES = re.compile(r"(?:-{4,}|={4,}|\.{4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3}\w*|--|\|===)[ \t]*+")
 _ITEM = re.compile(r"[ \t]*+(?:\*{1,5}|\.{1,5}|-|\d++\.)[ \t]++(\S.*)")
 _TERM = re.compile(r"(\S.{0,200}?)::(?:[ \t]++(\S.*))?")
-_DROPPED = re.compile(r"(?:image|video|toc|ifdef|ifndef|endif|ifeval)::?.*")
+_DROPPED = re.compile(r"(?:toc|ifdef|ifndef|endif|ifeval)::?.*|(?:image|video|audio)::[^\[\]]*(?:\[(.*)\])?")
 _INCLUDE = re.compile(r"include::(.*)\[[^\[]*\][ \t]*+")
 _INLINE = re.compile(
     r"""(?P<math>stem|latexmath|asciimath):\[(?P<formula>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,500}\]){0,5000}+)\]
@@ -32,7 +32,7 @@ _INLINE = re.compile(
     |<<(?P<target>[^<>,\n]{1,300})(?:,(?P<words>[^<>]{1,500}))?>>
     |xref:(?P<xref>[^\[\]\s]{1,300})\[(?P<xwords>[^\[\]]{0,500})\]
     |(?:link:)?(?P<url>(?:https?://|(?<=link:))[^\[\]\s]{1,500})\[(?P<uwords>[^\[\]]{0,500})\]
-    |(?:footnote|image|icon|kbd|btn):[^\[\]\s]{0,200}\[[^\[\]]{0,500}\]
+    |(?P<macro>footnote|footnoteref|image|icon|kbd|btn):[^\[\]\s]{0,200}\[(?P<said>[^\[\]]{0,2000})\]
     |indexterm:\[(?P<entry>[^\[\]]{0,500})\]|indexterm2:\[(?P<seen>[^\[\]]{0,500})\]
     |\(\(\((?P<hidden>[^()]{1,200})\)\)\)|(?<!\()\(\((?P<shown>[^()\n]{1,200})\)\)(?!\))
     |(?<!\w)`(?P<code>\S(?:[^\n`]{0,300}\S)?)`(?!\w)
@@ -67,6 +67,8 @@ class _Asciidoc:
         self._attributes: dict[str, str] = {"stem": "asciimath"}
         self._open: list[tuple[str, bool]] = []
         self._has_title = False
+        self._missing: set[str] = set()
+        """Ends of blocks that the rest of the file does not have."""
         self._item = False
 
     def read(self) -> None:
@@ -92,8 +94,10 @@ class _Asciidoc:
             self._fence(line.strip())
         elif included := _INCLUDE.fullmatch(line):
             self._report.skip("insertion not followed", f"an AsciiDoc file includes {included[1][:100]!r}")
-        elif _DROPPED.fullmatch(line):
+        elif dropped := _DROPPED.fullmatch(line):
             self._flush()
+            self._write_title()
+            self._document.write(element("p", text(_alternative(dropped[1] or ""))))
         elif not self._paragraph and (label := _LABEL.fullmatch(line)):
             self._label = label[1]
         elif not self._paragraph and (attributes := _ATTRIBUTES.fullmatch(line)):
@@ -126,12 +130,9 @@ class _Asciidoc:
         if level == 1 and not self._has_title and not self._document.current.html:
             self._document.title, self._has_title = title, True
             self._document.label(self._label)
-            while (
-                self._at < len(self._lines)
-                and self._lines[self._at].strip()
-                and not self._lines[self._at].startswith((":", "//"))
-            ):
-                self._at += 1  # author and revision
+            for _ in range(2):  # author and revision
+                line_below = "".join(self._lines[self._at : self._at + 1])
+                self._at += bool(line_below.strip()) and not line_below.startswith((":", "//"))
         else:
             self._document.heading(level, title, line, self._label)
         self._style = self._block_title = self._label = ""
@@ -160,6 +161,8 @@ class _Asciidoc:
         style, title, label = self._style, self._block_title, self._label
         self._style = self._block_title = self._label = ""
         if fence[0] in "-.`/+" and fence != "--":
+            self._block_title = title
+            self._write_title()
             self._verbatim(fence, style, label)
             return
         kind = kind_named(style) or (kind_named(title) if fence[0] == "=" else None)
@@ -167,8 +170,9 @@ class _Asciidoc:
             note = "" if kind_named(title) == kind and len(title.split()) == 1 else title
             heading = kind.capitalize() + (f" ({note})" if note else "")
             self._document.begin(kind, heading, self._at, label)
-        elif title:
-            self._document.write(element("p", f"<strong>{text(title, dollars=True)}</strong>"))
+        else:
+            self._block_title = title
+            self._write_title()
         if label and kind is None:
             self._document.label(label)
         self._open.append((fence, kind is not None and fence != "|==="))
@@ -176,20 +180,32 @@ class _Asciidoc:
     def _verbatim(self, fence: str, style: str, label: str) -> None:
         close = "```" if fence.startswith("```") else fence
         begun = self._at
-        while self._at < len(self._lines) and self._lines[self._at].rstrip() != close:
-            self._at += 1
-        lines = self._lines[begun : self._at]
-        if self._at == len(self._lines):
-            self._report.repair("unclosed block", f"no {close} after line {begun}")
-        self._at += 1
         if label:
             self._document.label(label)
+        while close not in self._missing and self._at < len(self._lines) and self._lines[self._at].rstrip() != close:
+            self._at += 1
+        if close in self._missing or self._at == len(self._lines):
+            if close not in self._missing:
+                self._report.repair("unclosed block", f"no {close} after line {begun}; what follows is read as text")
+            self._missing.add(close)
+            self._at = begun
+            return
+        lines = self._lines[begun : self._at]
+        self._at += 1
         if fence[0] == "/":
             return
         if style in _MATH:
             self._document.write(element("p", math(self._latex(style, "\n".join(lines)), display=True)))
-        elif fence[0] != "+" and any(line.strip() for line in lines):
+        elif fence[0] == "+":
+            self._report.skip("insertion not followed", f"text for other programs: {' '.join(lines)[:100]!r}")
+        elif any(line.strip() for line in lines):
             self._document.write(code("\n".join(lines), block=True))
+
+    def _write_title(self) -> None:
+        """Write the title of the block that follows, where it does not become the title of a post."""
+        title, self._block_title = self._block_title, ""
+        if title:
+            self._document.write(element("p", f"<strong>{text(title, dollars=True)}</strong>"))
 
     def _flush(self, *, keep: bool = False) -> None:
         """Write the paragraph."""
@@ -201,11 +217,14 @@ class _Asciidoc:
         if not keep or lines:
             self._style = self._block_title = self._label = ""
         joined = "\n".join(lines)
+        kind = kind_named(style)
+        if title and kind is None:
+            self._block_title = title
+            self._write_title()
         if style in _MATH:
             self._document.label(label)
             self._document.write(element("p", math(self._latex(style, joined), display=True)))
             return
-        kind = kind_named(style)
         if kind is not None:
             self._document.begin(kind, kind.capitalize() + (f" ({title})" if title else ""), self._at, label)
         elif label:
@@ -243,6 +262,8 @@ class _Asciidoc:
                 parts.append(self._reference(target.strip(), match["words"] or match["xwords"] or ""))
             elif match["url"]:
                 parts.append(anchor(match["url"], text(match["uwords"] or match["url"])))
+            elif said := match["said"]:
+                parts.append(f" ({text(said)})" if match["macro"].startswith("footnote") else text(_alternative(said)))
             elif match["code"]:
                 parts.append(code(match["code"].strip("+")))
             elif match["bold"] or match["italic"]:
@@ -258,3 +279,15 @@ class _Asciidoc:
         address = target if is_document else "#" + target.lstrip("#")
         self._document.refer(address, plain(shown_words))
         return anchor(address, shown_words)
+
+
+def _alternative(attributes: str) -> str:
+    """Return the words for a picture or a key, which are the first of its attributes.
+
+    >>> _alternative("A circle, 300, 200"), _alternative('"One, two", 300'), _alternative("width=300")
+    ('A circle', 'One, two', '')
+    """
+    if attributes.startswith('"'):
+        return attributes[1:].partition('"')[0]
+    first = attributes.partition(",")[0].strip()
+    return "" if "=" in first else first

@@ -24,7 +24,7 @@ _MAIN_NAMES = names(
     main-content bodyContent main page-content article-content md-content
     """
 )
-_UNWANTED_ELEMENTS = names("nav footer form button dialog menu")
+_UNWANTED_ELEMENTS = names("nav footer form button select dialog menu")
 _UNWANTED_ROLES = names("navigation search contentinfo complementary doc-toc")
 _UNWANTED_NAMES = names(
     """
@@ -71,6 +71,7 @@ class _Element:
     end: int = -1
     level: int = 0
     """The level of a heading."""
+    is_closed: bool = False
 
 
 @dataclass(slots=True)
@@ -100,14 +101,29 @@ class _Page:
         self._found = _scan(page)
         self._lines = [match.end() for match in re.finditer("\n", page)]
         self._start, self._end = self._main()
-        cuts = [(each.start, each.end) for each in self._found.unwanted if self._holds(each)]
-        if not (self._found.mains or self._found.articles):
-            cuts += [(each.start, each.end) for each in self._found.headers if self._holds(each)]
-        cuts += [match.span() for match in _SIGN.finditer(page, self._start, self._end)]
-        self._cuts = _merge(cuts)
+        self._cuts: list[tuple[int, int]] = []
+        self._cuts = _merge([*self._unwanted(), *(m.span() for m in _SIGN.finditer(page, self._start, self._end))])
         self._headings = [
             each for each in self._found.headings if self._holds(each) and not self._is_cut(each.start)
         ]
+
+    def _unwanted(self) -> list[tuple[int, int]]:
+        """Return where navigation stands; none where nothing else does, and not what is never closed: it would take the text with it."""
+        found = self._found
+        elements = [*found.unwanted, *([] if found.mains or found.articles else found.headers)]
+        cuts, form_end = [], 0
+        for each in elements:
+            if not each.is_closed or not self._holds(each):
+                continue
+            if each.name == "form":
+                if each.end <= form_end:
+                    continue
+                form_end = each.end
+                if self._count(each.inner, each.outer) >= SECTION_FROM:
+                    continue  # the page of a framework that puts all its text into a form
+            cuts.append((each.start, each.end))
+        self._cuts = _merge(cuts)
+        return cuts if self._count(self._start, self._end) else []
 
     def _holds(self, element: _Element) -> bool:
         return self._start <= element.start and element.end <= self._end
@@ -249,7 +265,7 @@ def _scan(page: str) -> _Found:
             element.level = _HEADINGS.get(name, 0)
             _sort(found, tag, element)
             if name in _VOID or tag.empty:
-                element.outer = element.end = end
+                element.outer, element.end, element.is_closed = end, end, True
             else:
                 opened.append((name, element))
                 counts[name] += 1
@@ -257,7 +273,7 @@ def _scan(page: str) -> _Found:
             while opened:
                 other, element = opened.pop()
                 counts[other] -= 1
-                element.outer, element.end = start, end if other == name else start
+                element.outer, element.end, element.is_closed = start, end if other == name else start, other == name
                 if other == name:
                     break
     for _, element in opened:

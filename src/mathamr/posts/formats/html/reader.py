@@ -25,6 +25,7 @@ LARGEST = 64 << 20
 _LONGEST_WORDS = 200
 _NO_CHARSETS = names("utf_8 utf_7 punycode idna unicode_escape raw_unicode_escape undefined")
 """Encodings of Python that no browser knows, some of which take quadratic time; and the one that was tried."""
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
@@ -52,11 +53,20 @@ def page_posts(
     data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
 ) -> Iterator[Post]:
     """Yield the posts of one page with the id `page`, from the file `path`."""
+    if _is_noise(data):
+        report.skip("damaged page", "it is not text: it is damaged or encrypted")
+        return
     for part in outline(_page(data, report)):
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
         links_of_part = (*own, *links.of(part.body, page, part.id))
         yield part.post("html", path, source, report, title=": ".join(part.headings), links=links_of_part)
+
+
+def _is_noise(data: bytes) -> bool:
+    """Return whether bytes are no text in any encoding: a text has hardly any control characters."""
+    unwanted = len(data) - len(data.translate(None, _CONTROL))
+    return unwanted > len(data) // 50 and data[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def _page(data: bytes, report: Report) -> str:

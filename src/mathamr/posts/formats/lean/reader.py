@@ -31,10 +31,10 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
             known.add(attribute, name, given)
     for file, path, text in collection.texts(report):
         source = LeanSource(text)
-        if source.unclosed is not None:
-            report.repair(
-                "unclosed comment", f"the comment that begins at offset {source.unclosed} is never closed"
-            )
+        for kind, start in (("comment", source.unclosed), ("string", source.unclosed_string)):
+            if start is not None:
+                why = f"the {kind} that begins at offset {start} is never closed; the rest is not read"
+                report.skip(f"unclosed {kind}", why)
         yield from report_nothing(_posts(source, file, path, known, report), report)
 
 

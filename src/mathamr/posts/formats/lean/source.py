@@ -44,7 +44,8 @@ class LeanSource:
         self.text = text
         self.comments: list[Comment] = []
         self.unclosed: int | None = None
-        """The offset of a comment that is never closed."""
+        self.unclosed_string: int | None = None
+        """The offsets of a comment and of a string that are never closed."""
         self.code = self._blank_out()
 
     def _blank_out(self) -> str:
@@ -88,6 +89,10 @@ class LeanSource:
         raw = _RAW.search(text[max(0, quote - 22) : quote]) if text[quote - 1 : quote] in ("r", "#") else None
         if raw:
             found = text.find('"' + raw[1], quote + 1)
-            return len(text) if found < 0 else found + 1 + len(raw[1])
+            return self._unclosed_string(quote) if found < 0 else found + 1 + len(raw[1])
         closed = _STRING_END.match(text, quote + 1)
-        return closed.end() if closed else len(text)
+        return closed.end() if closed else self._unclosed_string(quote)
+
+    def _unclosed_string(self, quote: int) -> int:
+        self.unclosed_string = quote
+        return len(self.text)

@@ -206,6 +206,8 @@ class _Typst:
                 self._open.append(("bracket", None))
         elif kind == "close":
             self._close()
+        elif kind == "comment" and found.startswith("/*") and not found.endswith("*/"):
+            self._report.skip("unclosed comment", "a comment is never closed; the rest is not read")
 
     # -- blocks
 
