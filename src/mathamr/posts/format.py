@@ -196,7 +196,8 @@ def _is_jsonl(head: Head) -> bool:
     first = head.text.lstrip().split("\n", 1)[0]
     return head.suffix in _JSON_SUFFIXES or (
         head.suffix not in _BY_NAME
-        and _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
+        and _OBJECT.match(first) is not None
+        and _POST_KEY.search(first) is not None
     )
 
 

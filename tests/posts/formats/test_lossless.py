@@ -28,7 +28,9 @@ from tests.posts.reading import read
         ("a.adoc", "<html> is a tag.\n\nneedle\n"),
     ],
 )  # fmt: skip
-def test_a_file_with_the_marks_of_another_format_is_read_by_its_name(tmp_path: Path, name: str, text: str) -> None:
+def test_a_file_with_the_marks_of_another_format_is_read_by_its_name(
+    tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / name).write_text(text)
     posts, report = read(tmp_path / name)
     assert "needle" in "".join(post.body for post in posts.values())
@@ -54,11 +56,18 @@ UNCLOSED = {
 
 
 @pytest.mark.parametrize(
-    ("suffix", "opening"), [(suffix, opening) for suffix, openings in UNCLOSED.items() for opening in openings]
+    ("suffix", "opening"),
+    [(suffix, opening) for suffix, openings in UNCLOSED.items() for opening in openings],
 )
-def test_text_behind_what_is_never_closed_is_read_or_counted(tmp_path: Path, suffix: str, opening: str) -> None:
-    before = {"lean": "/-- Words. -/\ntheorem a : b := c\n", "v": "(** Words. *)\nLemma a : b.\n"}.get(suffix, "")
-    before = before or ("@book{a, title={A}}\n" if suffix == "bib" else "---" * opening.startswith("---") or "Words.\n")
+def test_text_behind_what_is_never_closed_is_read_or_counted(
+    tmp_path: Path, suffix: str, opening: str
+) -> None:
+    before = {"lean": "/-- Words. -/\ntheorem a : b := c\n", "v": "(** Words. *)\nLemma a : b.\n"}.get(
+        suffix, ""
+    )
+    before = before or (
+        "@book{a, title={A}}\n" if suffix == "bib" else "---" * opening.startswith("---") or "Words.\n"
+    )
     before = "" if opening.startswith("---\n") else before
     (tmp_path / f"a.{suffix}").write_text(f"{before}\n{opening}\n\nneedle\n\nmore words\n")
     posts, report = read(tmp_path / f"a.{suffix}")

@@ -125,7 +125,8 @@ def _strip_comments(text: str, report: Report) -> tuple[str, list[_Documentation
             position = _closed(text, match.end())
             if position < 0:
                 report.skip(
-                    "unclosed comment", f"the comment that begins at offset {start} is never closed; the rest is not read"
+                    "unclosed comment",
+                    f"the comment that begins at offset {start} is never closed; the rest is not read",
                 )
                 position = len(text)
             elif match["mark"]:
@@ -133,7 +134,10 @@ def _strip_comments(text: str, report: Report) -> tuple[str, list[_Documentation
             parts += [text[done:start], _VISIBLE.sub(" ", text[start:position])]
             done = position
         elif position == len(text) and match.group().count('"') % 2:
-            report.skip("unclosed string", f"the string that begins at offset {start} is never closed; the rest is not read")
+            report.skip(
+                "unclosed string",
+                f"the string that begins at offset {start} is never closed; the rest is not read",
+            )
     parts.append(text[done:])
     return "".join(parts), comments
 

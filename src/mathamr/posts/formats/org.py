@@ -185,7 +185,9 @@ class _Org:
             self._name = ""
             lines = self._until(f"#+end_{name}")
             if name == "export" and lines:
-                self._report.skip("insertion not followed", f"text for export alone: {' '.join(lines)[:100]!r}")
+                self._report.skip(
+                    "insertion not followed", f"text for export alone: {' '.join(lines)[:100]!r}"
+                )
             if name in _CODE and any(line.strip() for line in lines):
                 self._document.write(code("\n".join(lines), block=True))
             return

@@ -195,4 +195,6 @@ def test_the_text_of_a_page_is_not_taken_for_navigation(tmp_path, page):
 def test_navigation_and_search_are_left_out_of_a_page_with_text(tmp_path):
     page = f"<body><nav>Home</nav><form>Find <select><option>one</option></select></form>{TEXT}<footer>Imprint</footer></body>"
     posts, _ = read_files(tmp_path, a_html=page)
-    assert not {"Home", "Find", "one", "Imprint"} & set(posts["a.html"].body.replace("<", " ").replace(">", " ").split())
+    assert not {"Home", "Find", "one", "Imprint"} & set(
+        posts["a.html"].body.replace("<", " ").replace(">", " ").split()
+    )

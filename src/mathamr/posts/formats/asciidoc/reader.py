@@ -182,11 +182,17 @@ class _Asciidoc:
         begun = self._at
         if label:
             self._document.label(label)
-        while close not in self._missing and self._at < len(self._lines) and self._lines[self._at].rstrip() != close:
+        while (
+            close not in self._missing
+            and self._at < len(self._lines)
+            and self._lines[self._at].rstrip() != close
+        ):
             self._at += 1
         if close in self._missing or self._at == len(self._lines):
             if close not in self._missing:
-                self._report.repair("unclosed block", f"no {close} after line {begun}; what follows is read as text")
+                self._report.repair(
+                    "unclosed block", f"no {close} after line {begun}; what follows is read as text"
+                )
             self._missing.add(close)
             self._at = begun
             return
@@ -263,7 +269,9 @@ class _Asciidoc:
             elif match["url"]:
                 parts.append(anchor(match["url"], text(match["uwords"] or match["url"])))
             elif said := match["said"]:
-                parts.append(f" ({text(said)})" if match["macro"].startswith("footnote") else text(_alternative(said)))
+                parts.append(
+                    f" ({text(said)})" if match["macro"].startswith("footnote") else text(_alternative(said))
+                )
             elif match["code"]:
                 parts.append(code(match["code"].strip("+")))
             elif match["bold"] or match["italic"]:

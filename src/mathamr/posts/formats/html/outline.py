@@ -102,7 +102,9 @@ class _Page:
         self._lines = [match.end() for match in re.finditer("\n", page)]
         self._start, self._end = self._main()
         self._cuts: list[tuple[int, int]] = []
-        self._cuts = _merge([*self._unwanted(), *(m.span() for m in _SIGN.finditer(page, self._start, self._end))])
+        self._cuts = _merge(
+            [*self._unwanted(), *(m.span() for m in _SIGN.finditer(page, self._start, self._end))]
+        )
         self._headings = [
             each for each in self._found.headings if self._holds(each) and not self._is_cut(each.start)
         ]
@@ -273,7 +275,11 @@ def _scan(page: str) -> _Found:
             while opened:
                 other, element = opened.pop()
                 counts[other] -= 1
-                element.outer, element.end, element.is_closed = start, end if other == name else start, other == name
+                element.outer, element.end, element.is_closed = (
+                    start,
+                    end if other == name else start,
+                    other == name,
+                )
                 if other == name:
                     break
     for _, element in opened:
