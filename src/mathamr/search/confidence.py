@@ -16,7 +16,7 @@ from itertools import accumulate, dropwhile, pairwise
 from types import MappingProxyType
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, ngrams, stems, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Match
@@ -223,7 +223,9 @@ class Confidence:
     @cached_property
     def _has_symbol(self) -> bool:
         """True if the query is a word or letter that names a symbol, and some post has it in a formula."""
-        return any(self._lexicon.frequencies("latex", ngrams(self._query.symbols, 1)).values())
+        wanted = self._query.symbol_terms
+        held = self._lexicon.frequencies("latex", frozenset().union(*wanted)) if wanted else {}
+        return any(all(map(held.get, terms)) for terms in wanted)
 
     def _called(self, found: RankedResult, probability: float) -> Match:
         """Return the label of a result of this probability.

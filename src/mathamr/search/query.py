@@ -16,7 +16,7 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import formula_spans, is_formula, is_operator, latex_of
-from mathamr.index.lexical.terms import READING, count_words, latex_tokens, words
+from mathamr.index.lexical.terms import LONGEST_NGRAM, READING, count_words, latex_tokens, ngrams, words
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
@@ -52,6 +52,8 @@ _COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
 _PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
 _EMPHASISED = re.compile(r"(?<![\w*])\*\*(?=[^\W\d_]{3})([^*$]+?)(?<=\w)\*\*(?![\w*])")
 """Words in the bold of Markdown, whose stars are no powers."""
+_UPRIGHT = (r"\operatorname", r"\operatorname *", r"\mathrm", r"\text")
+"""The tokens behind which a formula spells out the name of an operator."""
 _NOTES_SHOWN = 5
 _DECLARED_NAME = re.compile(
     r"""
@@ -202,11 +204,9 @@ class Query:
         >>> [Query.of_text(text).symbols for text in ("sum", "limit?", "x", "phi", "prime", "sum of cubes")]
         [('\\sum',), ('\\lim',), ('x',), ('\\phi', '\\varphi'), (), ()]
         """
-        word = self.text.strip(" ?!.,;:")
-        if self.formulas or not word.isalpha() or not word.isascii():
-            return ()
-        if len(word) == 1:
-            return (word,)
+        word = self._only_word
+        if len(word) <= 1:
+            return (word,) if word else ()
         latex = f"\\{word}"
         symbol = SYMBOLS.get(latex)
         if symbol is None or (symbol.role not in OPERATOR_ROLES and word not in GREEK):
@@ -216,6 +216,29 @@ class Query:
         base = latex.removeprefix("\\").removeprefix("var")
         variants = (f"\\{base}", f"\\var{base}") if base in GREEK else (latex,)
         return tuple(each for each in variants if each == latex or each in SYMBOLS)
+
+    @cached_property
+    def symbol_terms(self) -> tuple[frozenset[str], ...]:
+        r"""The terms of LaTeX by which a formula has the symbol that a query of one word names: all of one of these sets.
+
+        An operator may have a command, or be spelled out in upright letters.
+
+        >>> [sorted(terms) for terms in Query.of_text("lcm").symbol_terms[:2]]
+        [['$\\lcm'], ['$\\operatorname l c', '$l c m']]
+        """
+        word = self._only_word
+        found = [frozenset(ngrams([symbol], 1)) for symbol in self.symbols]
+        symbol = SYMBOLS.get(f"\\{word}")
+        if len(word) > 1 and (is_operator(word) or (symbol is not None and symbol.role in OPERATOR_ROLES)):
+            runs = (ngrams([*opening.split(), *word], LONGEST_NGRAM) for opening in _UPRIGHT)
+            found += [frozenset(each for each in run if each.count(" ") == LONGEST_NGRAM - 1) for run in runs]
+        return tuple(found)
+
+    @property
+    def _only_word(self) -> str:
+        """The word that is all of the query; empty if there is more, or if it has other letters than English ones."""
+        word = self.text.strip(" ?!.,;:")
+        return word if word.isalpha() and word.isascii() and not self.formulas else ""
 
     def _count_words(self) -> int:
         """Count the words beside the formulas."""

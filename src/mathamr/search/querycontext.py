@@ -11,7 +11,7 @@ from typing import Protocol
 from mathamr.core.cancellation import check_cancelled
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import READING, Terms, ngrams, post_terms, terms_of_trees
+from mathamr.index.lexical.terms import READING, Terms, post_terms, terms_of_trees
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
 from mathamr.search.wildcards import has_wildcards
@@ -91,7 +91,7 @@ class QueryContext:
         if self.formula is not None:
             return terms_of_trees(self.formula.latex, *self.lexical_trees)
         terms = post_terms(self.query.post)
-        terms["latex"] += ngrams(self.query.symbols, 1)
+        terms["latex"] += sorted(frozenset().union(*self.query.symbol_terms))
         return terms
 
     @property

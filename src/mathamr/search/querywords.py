@@ -11,7 +11,6 @@ from mathamr.index.lexical.terms import (
     STOP_WORDS,
     count_words,
     is_ideograph,
-    ngrams,
     stems,
     word_tokens,
     words,
@@ -43,6 +42,8 @@ class QueryWords:
     """For each word, the terms by which a post has it: its stem and, of a word alone that names a symbol, that symbol."""
 
     wanted: tuple[frozenset[tuple[str, str]], ...]
+    spelled: tuple[frozenset[str], ...] = ()
+    """Of a word alone that names an operator: terms of LaTeX that together spell it out."""
 
     @classmethod
     def of(cls, query: Query, corrected: Mapping[str, str]) -> QueryWords:
@@ -53,10 +54,13 @@ class QueryWords:
             if word not in STOP_WORDS and word not in GREEK and not is_letter(word)
         }
         wanted = [{("stems", stem)} for stem in dict.fromkeys(stems(sorted(found)))]
-        if query.symbols:
+        spelled: list[frozenset[str]] = []
+        if query.symbol_terms:
+            spelled = [terms for terms in query.symbol_terms if len(terms) > 1]
+            single = frozenset().union(*(terms for terms in query.symbol_terms if len(terms) == 1))
             own = {("stems", stem) for stem in word_tokens(query.text)}
-            wanted = [{*own, *(("latex", term) for term in ngrams(query.symbols, 1))}]
-        return cls(tuple(map(frozenset, wanted)))
+            wanted = [{*own, *(("latex", term) for term in single)}]
+        return cls(tuple(map(frozenset, wanted)), tuple(spelled))
 
     def __len__(self) -> int:
         return len(self.wanted)
@@ -73,4 +77,9 @@ class QueryWords:
             terms = {term for own in self.wanted for of, term in own if of == field}
             for each, own in lexicon.having(field, terms, ids).items():
                 held[each].update((field, term) for term in own)
+        if self.spelled:
+            letters = frozenset().union(*self.spelled)
+            for each, latex in lexicon.having("latex", letters, ids).items():
+                if any(terms.issubset(latex) for terms in self.spelled):
+                    held[each] |= self.wanted[0]
         return {each: sum(not own.isdisjoint(word) for word in self.wanted) for each, own in held.items()}
