@@ -52,6 +52,23 @@ def test_a_picture_has_the_virtual_nodes_that_were_asked_for(mathamr: Command, t
     assert "VIRTUAL_DOCUMENT" not in picture.read_text(encoding="utf-8")
 
 
+def test_coreference_joins_words_and_links_symbols(mathamr: Command, tmp_path: Path) -> None:
+    note = tmp_path / "note.txt"
+    note.write_text("Alice bought a book. She read it. Let $x$ be odd. Then $x^2$ is odd.", encoding="utf-8")
+    plain, joined = (mathamr("graph", note, *options).stdout for options in ((), ("--coreference",)))
+    assert "(i / it)" in plain
+    assert ":coref" not in plain
+    assert "(i / it)" not in joined
+    graph = notation.read(joined.strip())
+    concepts = graph.amr.concepts()
+    assert {(concepts[a], concepts[b]) for a, role, b in graph.amr.edges if role.startswith(":ARG")} >= {
+        (verb, noun) for verb in ("buy-01", "read-01") for noun in ("alice", "book")
+    }
+    assert [concepts[first] for _, _, first in graph.links] == ["FORMULA_0"]
+    refused = mathamr("graph", note, "--coreference", "--out", tmp_path / "store")
+    assert (refused.returncode, "leave --coreference out" in refused.stderr.replace("\n", " ")) == (2, True)
+
+
 def test_linear_prints_one_line_a_post(mathamr: Command) -> None:
     lines = mathamr("graph", SAMPLE, "--limit", "2", "--linear").stdout.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["101", "102"]

@@ -53,6 +53,13 @@ def command(
             help="MathAMR strings instead of graphs: id, tab, words depth first; one for a whole post, where the paper has one for a sentence.",
         ),
     ] = False,
+    coreference: Annotated[
+        bool,
+        typer.Option(
+            "--coreference",
+            help='One node for what "it", "this function" or a name refers to, and edges :coref from symbols to their first mention (not with --out).',
+        ),
+    ] = False,
     format: Format = None,
     parser: Annotated[str, typer.Option(help="AMR parser: builtin or amrlib.")] = "builtin",
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
@@ -68,6 +75,8 @@ def command(
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
     if as_json and out is None:
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
+    if out is not None and coreference:
+        raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
         raise typer.BadParameter("--workers acts on a store: give --out as well")
     if out is None and svg is None and (structure, auxiliary) != ("hierarchy", "none"):
@@ -91,6 +100,7 @@ def command(
             posts,
             svg,
             linear=linear,
+            coreference=coreference,
             configuration=configuration,
             parser=parser,
             model=model,
@@ -158,34 +168,35 @@ def _write(
     svg: Path | None,
     *,
     linear: bool,
+    coreference: bool,
     configuration: GraphConfiguration,
     parser: str,
     model: str | None,
 ) -> None:
     from mathamr.amr.parser import load_parser
     from mathamr.graphs import notation
+    from mathamr.graphs.coreference import coreferent
     from mathamr.graphs.maker import GraphMaker
     from mathamr.graphs.mathamr import linearise, mathamr
     from mathamr.graphs.picture import picture
 
-    made_graphs = GraphMaker(load_parser(parser, model)).make(posts)
+    found = GraphMaker(load_parser(parser, model)).make(posts)
+    made_graphs = (coreferent(made.graph) if coreference else made.graph for made in found)
     if svg is not None:
         made = next(made_graphs, None)
         if made is None:
             raise MathAMRError("there is no post to draw")
         try:
-            drawn = picture(
-                made.graph, configuration.formulas, configuration.structure, configuration.auxiliary
-            )
+            drawn = picture(made, configuration.formulas, configuration.structure, configuration.auxiliary)
             svg.write_text(drawn, encoding="utf-8")
         except OSError as error:
             raise MathAMRError(f"cannot write the picture {svg}: {error.strerror}") from error
         return
-    for made in made_graphs:
+    for graph in made_graphs:
         if linear:
-            print(visible(f"{made.post.id}\t{linearise(mathamr(made.graph).to_penman(one_line=True))}"))
+            print(visible(f"{graph.post_id}\t{linearise(mathamr(graph).to_penman(one_line=True))}"))
         else:
-            print(visible(notation.write(made.graph, configuration.formulas)) + "\n", flush=True)
+            print(visible(notation.write(graph, configuration.formulas)) + "\n", flush=True)
 
 
 def _show(statistics: Statistics, out: Path, *, as_json: bool) -> None:

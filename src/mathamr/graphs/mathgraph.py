@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mathamr.amr.graph import Amr, reachable
+from mathamr.amr.notation import Triple
 from mathamr.formulas.tree import Opt, Slt
+
+COREFERENCE = ":coref"
+"""The role of an edge from a formula or symbol to its first mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,8 @@ class MathGraph:
     """The graph of one post (thesis, section 3.1), stored in parts so that every mode is a view of it.
 
     `amr` has a node for each placeholder, also for the dropped ones. `sentences` lists for each sentence the
-    variables of its concepts, its root first.
+    variables of its concepts, its root first. `links` are edges of `COREFERENCE` between nodes of formulas and of their
+    trees, if they were asked for (`graphs/coreference.py`).
     """
 
     post_id: str
@@ -39,6 +44,7 @@ class MathGraph:
     sentences: tuple[tuple[str, ...], ...]
     formulas: tuple[FormulaPart, ...] = ()
     texts: tuple[str, ...] = field(default=(), compare=True)
+    links: tuple[Triple, ...] = ()
 
     @property
     def formula_map(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from mathamr.amr.notation import Triple, branches, by_source, layout, write_bran
 from mathamr.core.errors import ParseError
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.configuration import TREELESS, FormulaMode
-from mathamr.graphs.mathgraph import FormulaPart, MathGraph
+from mathamr.graphs.mathgraph import COREFERENCE, FormulaPart, MathGraph
 from mathamr.graphs.unify import TREE_VARIABLE, opt_of, opt_role, slt_of, slt_role, tree_atom, unified
 
 _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
@@ -51,6 +51,9 @@ class _Writing:
                 self._hang(formula.variable, ":opt", f"o{number}_", formula.opt, opt_role)
             if formula.slt is not None and mode in ("both", "slt"):
                 self._hang(formula.variable, ":slt", f"s{number}_", formula.slt, slt_role)
+        for source, role, target in graph.links:
+            if source in self._branches and target in self._branches:
+                self._branches[source].append((role, target, False))
         # A constant that is spelled like a node of a tree would be parsed as that node.
         self._attributes = by_source(
             (source, role, string(constant) if constant in self._concepts else constant)
@@ -117,10 +120,12 @@ def read(text: str, source: str = "") -> MathGraph:
             labels.setdefault(match[1] + match[2], []).append(variable)
     concepts = dict(instances)
     trees: dict[str, dict[str, list[tuple[int, str, int]]]] = {"o": {}, "s": {}}
-    own_edges = []
+    own_edges, coreferences = [], []
     for a, role, b in edges:
         match_a, match_b = TREE_VARIABLE.fullmatch(a), TREE_VARIABLE.fullmatch(b)
-        if match_a is None and match_b is None:
+        if role == COREFERENCE:
+            coreferences.append((a, role, b))
+        elif match_a is None and match_b is None:
             own_edges.append((a, role, b))
         elif match_a is not None and match_b is not None:
             trees[match_a[1]].setdefault(match_a[2], []).append((int(match_a[3]), role, int(match_b[3])))
@@ -128,7 +133,9 @@ def read(text: str, source: str = "") -> MathGraph:
         formulas = tuple(_formula(row, labels, concepts, trees) for row in values["formulas"])
         amr = Amr(top, tuple(own_instances), tuple(own_edges), tuple(attributes))
         sentences = tuple(tuple(map(str, variables)) for variables in values["sentences"])
-        return MathGraph(values["id"], amr, sentences, formulas, tuple(map(str, values["texts"])))
+        return MathGraph(
+            values["id"], amr, sentences, formulas, tuple(map(str, values["texts"])), tuple(coreferences)
+        )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ParseError(
             f"not a MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source

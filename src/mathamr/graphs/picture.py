@@ -67,6 +67,10 @@ def picture(
 
     placed = place(whole, _LEFT, _TOP)
     placed.draw(drawing, kind)
+    for mention, _, first in graph.links:
+        if mention in placed.x and first in placed.x:
+            end = placed.x[first] + placed.width[first]
+            drawing.curve((placed.x[mention], placed.y[mention]), (end, placed.y[first]), "formula", "again")
     badges = _badges(drawing, graph, placed, mode)
     if structure == "hierarchy":
         _virtual_nodes(drawing, graph, placed, badges, auxiliary)
@@ -102,8 +106,10 @@ class _Badge:
 def _badges(drawing: Drawing, graph: MathGraph, placed: PlacedGraph, mode: FormulaMode) -> list[_Badge]:
     """Tint the regions of sentences and trees; return their virtual nodes."""
     badges: list[_Badge] = []
+    earlier: set[str] = set()
     for number, variables in enumerate(graph.sentences):
-        box = _box(placed, variables)
+        box = _box(placed, (each for each in variables if each not in earlier))
+        earlier.update(variables)
         drawing.region(box.left - 8, box.top - 1, box.right - box.left + 16, box.bottom - box.top + 2, "amr")
         text = graph.texts[number] if number < len(graph.texts) else ""
         badges.append(_Badge((number, 0, 0), f"sentence {number}", text, (box,)))
