@@ -45,6 +45,7 @@ test-all: $(VENV)/.developer
 lint: $(VENV)/.developer
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/python scripts/check_docstrings.py src lab/src
 	$(BIN)/mypy
 
 bench: $(VENV)/.developer

@@ -134,7 +134,7 @@ def test_every_line_is_answered(index_folder: Path) -> None:
         ],
     )
     assert surrogate["result"]["isError"]
-    assert "half of a surrogate pair" in surrogate["result"]["content"][0]["text"]
+    assert "lone surrogate" in surrogate["result"]["content"][0]["text"]
     assert [answer["id"] for answer in refused] == [3, 4, 1.5, None, None, 5, None, None]
     assert [answer["error"]["code"] for answer in refused] == [-32600] * 7 + [-32700]
     assert last["id"] == 6

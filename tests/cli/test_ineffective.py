@@ -25,7 +25,10 @@ from mathamr.cli import app
         ("formula --jsonl --svg x", "--jsonl reads standard input"),
         ("amr --alignments --jsonl", "--alignments marks words in Penman text"),
         ("amr --alignments --svg x", "--alignments marks words in Penman text"),
-        ("evaluate --qrels . --run mine.run --posts .", "--topics and --posts are for baselines"),
+        (
+            "evaluate --qrels . --run mine.run --posts .",
+            "--topics and --posts have an effect only on baselines",
+        ),
     ],
 )
 def test_an_option_without_effect_is_refused(words: str, said: str) -> None:

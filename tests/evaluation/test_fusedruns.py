@@ -33,7 +33,7 @@ def test_the_run_of_another_system_is_read_from_its_file(tmp_path: Path) -> None
 
 def test_only_the_first_results_count() -> None:
     assert fuse_runs([MINE, THEIRS], depth=1).ids("A.1") == ["1"]
-    with pytest.raises(MathAMRError, match="no run to fuse"):
+    with pytest.raises(MathAMRError, match="give at least one run to fuse"):
         fuse_runs([])
 
 

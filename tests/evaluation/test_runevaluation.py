@@ -123,7 +123,7 @@ def test_a_baseline_of_formulas_needs_no_table_of_visuals() -> None:
         (EvaluationInputs(QRELS, ("x\0y",)), "no such file"),
         (EvaluationInputs(QRELS, ("bm25",)), "the baseline 'bm25' needs --topics and --posts"),
         (EvaluationInputs(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 appears twice"),
-        (EvaluationInputs(QRELS, ()), "no run to evaluate"),
+        (EvaluationInputs(QRELS, ()), "give at least one run to evaluate"),
         (
             EvaluationInputs(QRELS, ("bm25",), None, FOLDER / "topics" / "task2.xml", POSTS),
             "none of its topics is judged",

@@ -60,7 +60,7 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
         return Lost("time-out", "no answer within 2 s of a processor")
 
     monkeypatch.setattr(guarded._pool, "ask", lost)
-    with pytest.raises(TooMuchWorkError, match="'poison' takes more work than is allowed"):
+    with pytest.raises(TooMuchWorkError, match="'poison' exceeded its limit"):
         guarded.prepare([line("x")], ["poison"])
     assert [each[0][:8] for each in asked] == ['{"id": "', "minimal "]
 

@@ -88,7 +88,7 @@ def test_a_model_that_moved_is_named_again(
         assert len(archive.catalogue) == 5
         with pytest.raises(
             MathAMRError,
-            match=r"cannot be loaded: no model in .*name it, or the folder it is in now, with --model",
+            match=r"cannot be loaded: .* is not a model folder.*name it, or the folder it is in now, with --model",
         ):
             _ = archive.system
     with IndexStorage.open(index, device="cpu", model=tmp_path / "moved") as archive:

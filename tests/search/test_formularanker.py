@@ -164,5 +164,5 @@ def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent() -> None:
 
 
 def test_nodes_are_compared_of_what_was_found_only() -> None:
-    with pytest.raises(MathAMRError, match="use it as `then` of a Rerank"):
+    with pytest.raises(MathAMRError, match="can only rerank: write Rerank"):
         ranker("x", Known()).rank(AlikeNodes(), SearchOptions(10), "it")

@@ -172,7 +172,7 @@ def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
     found = Listed().rank(Rerank(first=Nearest("words"), then=again), SearchOptions(10), "it")
     assert found[0].evidence == {"words": 9.0, "trees": 1.0}
     assert [each.id for each in found] == ["a", "b", "c"]
-    with pytest.raises(MathAMRError, match="use it as `then` of a Rerank"):
+    with pytest.raises(MathAMRError, match="can only rerank: write Rerank"):
         ids(Aligned())
 
 

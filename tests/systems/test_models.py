@@ -53,7 +53,7 @@ def describe(folder: Path, **row: str) -> None:
 def test_the_default_comes_first(box: Path) -> None:
     assert boxed()[0] == load_system(None, "cpu").name == "mathamr-3"
     (box / "mathamr-3" / "config.json").unlink()
-    with pytest.raises(MathAMRError, match="no model in the box"):
+    with pytest.raises(MathAMRError, match="no bundled model is installed"):
         load_system(None, "cpu")
 
 

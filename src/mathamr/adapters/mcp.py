@@ -151,7 +151,7 @@ def tools(index: Index) -> MCPServer[Any]:
 def _reported_errors(*texts: str) -> Iterator[None]:
     """Pass errors that a user can act on to the client; refuse texts with lone surrogates."""
     if any(REPLACEMENT in text for text in texts):
-        raise ToolError("a text has half of a surrogate pair, which is not a character; send it without")
+        raise ToolError("the text contains invalid Unicode (a lone surrogate); remove that character")
     try:
         yield
     except MathAMRError as error:

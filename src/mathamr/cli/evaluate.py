@@ -66,7 +66,9 @@ def command(
 
     named = {*run, *(more or ()), baseline}
     if (topics or posts) and not named & set(BASELINES):
-        raise typer.BadParameter("--topics and --posts are for baselines")
+        raise typer.BadParameter(
+            "--topics and --posts have an effect only on baselines; name one as a run, or leave them out"
+        )
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
     evaluation = evaluate_runs(

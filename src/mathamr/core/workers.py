@@ -189,7 +189,7 @@ class _Worker:
         """Serialises requests: a process takes one at a time, but `map` and `ask` may overlap."""
 
     def start(self) -> None:
-        """Start the process, which creates its work and then sends its identity."""
+        """Start the process; it creates its work first, then it sends its identity."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not replace the standard module.

@@ -130,7 +130,7 @@ def compare(
     `tested` lists the measures to test, by default all.
     """
     if not scores:
-        raise MathAMRError("no run to compare")
+        raise MathAMRError("give at least one run to compare")
     names = [each.run for each in scores]
     for name in names:
         if names.count(name) > 1:

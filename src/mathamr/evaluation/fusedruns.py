@@ -28,7 +28,7 @@ def fuse_runs(
     ['8', '7', '9']
     """
     if not runs:
-        raise MathAMRError("no run to fuse")
+        raise MathAMRError("give at least one run to fuse")
     topics = dict.fromkeys(topic for run in runs for topic in run.rankings)
     return _run(
         name or f"{fusion}({','.join(run.name for run in runs)})",

@@ -188,7 +188,7 @@ def _specs(sources: EvaluationInputs) -> list[str]:
     first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
     specs = [*first, *sources.runs]
     if not specs:
-        raise MathAMRError("no run to evaluate")
+        raise MathAMRError("give at least one run to evaluate")
     check_once(specs)
     return specs
 

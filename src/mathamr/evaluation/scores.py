@@ -49,7 +49,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[Measure]) -> Scores:
     ({'A.1': 0.5, 'A.2': 0.0}, 0.25, ('A.2',))
     """
     if not measures:
-        raise MathAMRError("no measure to compute")
+        raise MathAMRError("give at least one measure, such as nDCG'")
     if not any(topic in run.rankings for topic in qrels.topics):
         raise MathAMRError(
             f"run {run.name!r} and the judgments have no topic in common: the run has {_some(run.rankings)}, "

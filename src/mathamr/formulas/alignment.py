@@ -52,7 +52,7 @@ class TreeAlignment:
 
     @property
     def score(self) -> float:
-        """Return the mean of both."""
+        """The mean of `overlap` and `spread`."""
         return (self.overlap + self.spread) / 2
 
 
@@ -136,7 +136,7 @@ def first_nodes(tree: T) -> T:
 
 
 def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, float]], int]:
-    """Overlap, spread, the worth of each pair of nodes, and the root of the largest common part in the query."""
+    """Return overlap, spread, the worth of each pair of nodes, and the root of the largest common part in the query."""
     check_cancelled()
     ours, theirs = len(query), len(found)
     worth = _worth(query, found)
@@ -148,7 +148,7 @@ def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, floa
 
 
 def _worth(query: Tree, found: Tree) -> list[dict[int, float]]:
-    """Return for every node of the query, the worth of each node of the other tree that matches it."""
+    """Return, for every node of the query, the worth of each node of the other tree that matches it."""
     labels, edges, others, other_edges = query.labels, query.edges, found.labels, found.edges
     nodes_of: dict[str, list[int]] = {}
     for number in range(len(others) - 1, -1, -1):
@@ -195,7 +195,7 @@ def _worth(query: Tree, found: Tree) -> list[dict[int, float]]:
 def _in_place(
     query: Tree, operands: Sequence[int], found: Tree, below: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Pairs of operands on the same edges."""
+    """Yield pairs of operands on the same edges."""
     edges = found.edges
     at = {edges[number]: number for number in below}
     for node in operands:
@@ -207,7 +207,7 @@ def _in_place(
 def _matched(
     worth: Sequence[dict[int, float]], operands: Sequence[int], below: Sequence[int]
 ) -> list[NodePair]:
-    """Pairs of operands in any order, chosen greedily by worth."""
+    """Return pairs of operands in any order, chosen greedily by worth."""
     if len(operands) == len(below) == 1:
         value = worth[operands[0]].get(below[0], 0.0)
         return [NodePair(operands[0], below[0], value)] if value else []

@@ -35,11 +35,11 @@ class Budget:
 
     @property
     def elements(self) -> int:
-        """Return how many MathML elements the formula may become."""
+        """The number of MathML elements that the formula may become."""
         return min(self.limit, MOST_ELEMENTS)
 
     def spend(self, steps: int = 1) -> None:
-        """Take some steps; raises `SpentError` if too few are left."""
+        """Take some steps; raise `SpentError` if too few are left."""
         self.left -= steps
         if self.left < 0:
             raise SpentError

@@ -96,12 +96,12 @@ class _Keyed:
 
     @cached_property
     def exact(self) -> list[int]:
-        """Return the keys of subtrees in their own letters."""
+        """The keys of subtrees in their own letters."""
         return self._keys(self.tree.labels)
 
     @cached_property
     def shapes(self) -> list[int]:
-        """Return the keys of subtrees whose variables have no names."""
+        """The keys of subtrees whose variables have no names."""
         return self._keys([label[:2] if _is_letter(label) else label for label in self.tree.labels])
 
     def _keys(self, labels: Sequence[str]) -> list[int]:

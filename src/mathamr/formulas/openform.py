@@ -85,7 +85,7 @@ def open_form(tree: Opt) -> Opt:
 
 
 def _below(tree: Opt, labels: frozenset[str]) -> list[bool]:
-    """Return for every node whether one of some labels is above it."""
+    """Return a flag for each node: True if a node above it has one of the labels."""
     found = [False] * len(tree)
     for node in range(1, len(tree)):
         parent = tree.parents[node]

@@ -92,7 +92,7 @@ def parse(
     wildcards: bool = False,
     reading: str = "published",
 ) -> ParsedFormula:
-    """Parse both trees of a formula; raises `FormulaError` if there is nothing to parse or a limit is exceeded.
+    """Parse both trees of a formula; raise `FormulaError` if there is nothing to parse or a limit is exceeded.
 
     `macros` are those of the document (`Macros`, or texts with `\\newcommand` and the like); definitions in the
     formula itself always apply. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
@@ -178,7 +178,7 @@ def _read(latex: str, macros: Macros, *, wildcards: bool, budget: Budget) -> tup
 
 
 class FormulaParser:
-    """Parse the formulas of one document or corpus; repeated formulas come from a cache."""
+    """Parses the formulas of one document or corpus; repeated formulas come from a cache."""
 
     def __init__(
         self,

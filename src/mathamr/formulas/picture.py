@@ -118,7 +118,7 @@ def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[
 
 
 def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str]) -> tuple[float, float]:
-    """Put the drawings of a row into a picture and returns their size."""
+    """Put the drawings of a row into a picture and return their size."""
     beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
     x, y, width, height = _MARGIN, top, 0.0, 0.0
     for title, drawing in row:

@@ -40,7 +40,7 @@ class Tree:
         return children
 
     def triples(self) -> Iterator[tuple[int, str, int]]:
-        """Return every edge as (parent, letter, child)."""
+        """Yield every edge as (parent, letter, child)."""
         for node in range(1, len(self.labels)):
             yield self.parents[node], self.edges[node], node
 

@@ -36,7 +36,7 @@ class Readings(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Return the size in memory in bytes; shared labels are counted fully."""
+        """The size in memory in bytes; shared labels are counted fully."""
         return _ENTRY + sum(map(_size, (self.opt, self.slt, self.meant)))
 
 
@@ -117,7 +117,8 @@ def _readings(key: TreeKey, *, with_meaning: bool) -> Readings:
 
 
 def _read(key: TreeKey, *, with_meaning: bool) -> Readings:
-    """Parse LaTeX; Unicode in it (`$x² ≤ ℝ$`), which the published trees take for letters, is what it means.
+    """Parse LaTeX after writing its Unicode characters (`$x² ≤ ℝ$`) as commands, which the published trees would take for
+    letters.
 
     Of a diagram of tikz-cd or amscd the objects and the labels of arrows count, not its options.
     """

@@ -125,7 +125,9 @@ def _text(label: str) -> str:
 
 
 def _read(label: str) -> str:
-    """Like `_text`, uncached: single upright letters (text, operators) are distinguished from italic ones."""
+    """Return the visible text of a label, uncached; single upright letters (text, operators) are distinguished from italic
+    ones.
+    """
     if label.startswith("E!"):
         return label
     text = " ".join(value(label).split())

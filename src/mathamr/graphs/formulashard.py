@@ -50,7 +50,9 @@ class FormulaLabels:
         self.labels = tuple(labels)
         self._numbers = {label: number for number, label in enumerate(self.labels)}
         if self.labels[: len(self.special())] != self.special() or len(self._numbers) != len(self.labels):
-            raise MathAMRError("labels of formulas must begin with those of the types and must not repeat")
+            raise MathAMRError(
+                "the list of labels must begin with those of the types and repeat none; the file is damaged or of another version"
+            )
 
     @staticmethod
     def special() -> tuple[str, ...]:

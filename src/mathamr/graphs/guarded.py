@@ -57,7 +57,7 @@ class GuardedGraphs:
             rows = rows_of(self, line)
             if isinstance(rows, Lost):
                 raise TooMuchWorkError(
-                    f"the post {name!r} takes more work than is allowed ({rows.message}); shorten it"
+                    f"building the graph of {name!r} exceeded its limit ({rows.message}); split or shorten the post"
                 )
             self._remembered.put(line, rows[0])
 

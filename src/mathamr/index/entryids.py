@@ -16,10 +16,10 @@ def check_entry_id(identifier: str) -> None:
     """Raise if a text cannot be the id of an entry in every engine."""
     if not identifier or len(identifier) > LONGEST_ENTRY_ID:
         shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
-        raise MathAMRError(f"an id has 1 to {LONGEST_ENTRY_ID:,} characters, not {shown}")
+        raise MathAMRError(f"an id must have 1 to {LONGEST_ENTRY_ID:,} characters, got {shown}")
     if "\0" in identifier:
         raise MathAMRError(
-            f"the id {identifier[:100]!r} has the character 0, which not every engine can store"
+            f"the id {identifier[:100]!r} contains a NUL character, which not every engine can store; remove it"
         )
     try:
         identifier.encode()

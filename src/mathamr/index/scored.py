@@ -210,7 +210,7 @@ _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
 def check_k(k: int) -> int:
     """Return the number of results; raise an error if it is not positive."""
     if k < 1:
-        raise MathAMRError(f"the number of results must be at least 1, got {k}")
+        raise MathAMRError(f"k must be at least 1, got {k}")
     return k
 
 

@@ -184,7 +184,9 @@ def take_snapshot(
             return found
     if before is not None:
         return None
-    raise MathAMRError(f"the index {folder} is being changed again and again; try later")
+    raise MathAMRError(
+        f"the index {folder} changed each time while it was being opened; try again when its writer has finished"
+    )
 
 
 def _ends_soon(catalogue: Catalogue, folder: Path) -> bool:

@@ -26,7 +26,7 @@ def check_id(identifier: str) -> None:
     mathamr.core.errors.MathAMRError: the id 'two\nlines' has the character U+000A, which cannot be seen
     """
     if not 0 < len(identifier) <= LONGEST_ID:
-        raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {len(identifier):,}")
+        raise MathAMRError(f"an id must have 1 to {LONGEST_ID:,} characters, got {len(identifier):,}")
     unseen = None if identifier.isprintable() else next(filter(_is_unseen, identifier), None)
     if unseen is not None:
         raise MathAMRError(

@@ -72,7 +72,7 @@ class IgnoreRules:
                 data = stream.read(LARGEST_IGNORE_FILE + 1)
         except OSError as error:
             raise MathAMRError(
-                f"{file}: cannot be read ({error.strerror}), so nobody knows what to leave out"
+                f"{file}: cannot be read ({error.strerror}), so it is unknown which files to ignore; make it readable or remove it"
             ) from error
         if len(data) > LARGEST_IGNORE_FILE:
             raise MathAMRError(

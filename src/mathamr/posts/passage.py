@@ -137,7 +137,7 @@ def passage_of(post: Post, title: list[Piece], body: list[Piece]) -> Passage:
 
 
 def passage_fingerprints() -> dict[Markup, str]:
-    """For every markup a word for how posts in it become sentences."""
+    """Return a fingerprint for every markup of how posts in it become sentences."""
     return {markup: passage_fingerprint(markup) for markup in _PROBES}
 
 

@@ -50,7 +50,7 @@ class Place:
         return f"{self.path}, cell {self.cell}" if self.cell else f"{self.path}:{self.line}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON; labels are left out where there are none."""
+        """Convert to an object for JSON; fields with their default values are left out."""
         return {"path": self.path, "line": self.line} | _not_default(self, _DEFAULT_PLACE)
 
     @property

@@ -65,7 +65,7 @@ class PostCounts:
         self._sample(post)
 
     def to_dict(self) -> dict[str, Any]:
-        """For `--json`."""
+        """Convert to an object for `--json`."""
         return {
             "posts": self.posts,
             "questions": self.roles["question"],

@@ -125,7 +125,7 @@ class Report:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """For `--json`: totals, counts by cause, and the examples."""
+        """Convert to an object for `--json`: totals, counts by cause, and the examples."""
         return {
             "skipped": self.skipped.total(),
             "skipped_by_cause": dict(self.skipped.most_common()),

@@ -123,7 +123,7 @@ class QueryContext:
             found = self.encoded.post.get(field.name)
         elif self.formula is None:
             raise QueryError(
-                f"the field {field.name!r} holds vectors of formulas, but the query has no target formula"
+                "this ranking compares formulas, but the query has none to search for; search for answers, or name another strategy"
             )
         elif field.of == "formulas":
             wanted = self.formula.id
@@ -134,5 +134,7 @@ class QueryContext:
             found = self._vectors.visual(self.query, self.formula, self.timer).get(field.name)
         if found is None or not len(found):
             what = f"formula {self.formula.id!r} of the query" if self.formula is not None else "query"
-            raise QueryError(f"the model produced no vector for the {what}")
+            raise QueryError(
+                f"the {what} is too short or cannot be read, so the model has no vector for it; try --strategy lexical"
+            )
         return found

@@ -242,7 +242,7 @@ class Ranker(ABC):
                     return FoundHits(self._totalled(ranking, self._by_field(ranking, options)))
             case Aligned() | AlikeNodes() | Mutual() | MeanMaxSim():
                 raise MathAMRError(
-                    f"{type(ranking).__name__} scores results that another ranking found: use it as `then` of a Rerank"
+                    f"{type(ranking).__name__} can only rerank: write Rerank(first=…, then={type(ranking).__name__}(…))"
                 )
 
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:

@@ -231,7 +231,7 @@ class Index(Closing):
         of a document are in `others` of its best one, and `k` and `offset` count groups.
         """
         if k < 1:
-            raise MathAMRError(f"the number of results must be at least 1, got {k}")
+            raise MathAMRError(f"k must be at least 1, got {k}")
         if offset < 0:
             raise MathAMRError(f"the offset must be at least 0, got {offset}")
         _check(task, where)

@@ -46,7 +46,7 @@ class Strict(BaseModel):
         """Refuse a lone surrogate, which JSON can spell and no response could return."""
         for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
             if isinstance(text, str) and _HALF.search(text):
-                raise ValueError("half of a surrogate pair is not a character")
+                raise ValueError("the text contains invalid Unicode (a lone surrogate)")
         return value
 
 

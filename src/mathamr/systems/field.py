@@ -25,7 +25,9 @@ class Field:
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier() or not self.name.isascii() or len(self.name) > 40:
-            raise MathAMRError(f"a field's name is a short word of letters, digits and _, not {self.name!r}")
+            raise MathAMRError(
+                f"a field's name must be a short word of letters, digits and _, got {self.name!r}"
+            )
         if self.of not in KINDS:
             raise UnknownNameError("kind of entry", self.of, list(KINDS))
         if not 1 <= self.size <= LARGEST:

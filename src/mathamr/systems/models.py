@@ -144,7 +144,7 @@ def model_folder(model: Path | str | None) -> Path:
         folder = boxed_folder(DEFAULT)
         if folder is None:
             raise MathAMRError(
-                "this installation has no model in the box; train one with `mathamr train` and name its folder"
+                "no bundled model is installed; reinstall mathamr, or name a model folder with --model FOLDER"
             )
         return folder
     if (Path(model) / CONFIG).is_file():
@@ -152,7 +152,9 @@ def model_folder(model: Path | str | None) -> Path:
     if (found := named_folder(str(model))) is not None:
         return found
     if Path(model).exists() or len(Path(model).parts) > 1:
-        raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")
+        raise MathAMRError(
+            f"{model} is not a model folder: it has no {CONFIG}; bundled models are {', '.join(boxed())}"
+        )
     if str(model) in IN_MORE:
         raise _missing(str(model))
     if str(model) in SYSTEMS:

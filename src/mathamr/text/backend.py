@@ -89,7 +89,9 @@ def exact_encoder(encoder: AnyTextEncoder) -> TextEncoder:
     if isinstance(encoder, TextEncoder):
         return encoder
     if not isinstance(encoder, OnnxTextEncoder) or encoder.source is None:
-        raise MathAMRError("this text encoder was not loaded from a folder, so its exact weights are unknown")
+        raise MathAMRError(
+            "this text encoder cannot be saved or trained: only an encoder that was loaded from a folder has exact weights"
+        )
     return load_text_encoder(encoder.source, "cpu")
 
 

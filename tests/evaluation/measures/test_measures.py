@@ -47,11 +47,11 @@ def test_an_unknown_measure_lists_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("P", "needs a rank, as in P@10"),
-        ("judged", "needs a rank"),
-        ("P@0", "what follows @ is at least 1"),
-        ("Bpref'", "there is no Bpref'"),
-        ("judged'@10", "there is no judged'"),
+        ("P", "needs a cut-off: write P@10"),
+        ("judged", "needs a cut-off"),
+        ("P@0", "the number after @ must be at least 1"),
+        ("Bpref'", "write Bpref"),
+        ("judged'@10", "write judged"),
         ("nDCG(rel=2)", "takes no \\(rel=…\\)"),
         ("P(rel=0)@5", "at least 1"),
         ("P@", "expected a name like nDCG'"),

@@ -292,7 +292,7 @@ def test_wrong_paths_are_reported_before_anything_is_made(model_folder: Path, tm
         build_index([tmp_path / "nowhere"], tmp_path / "index", options(model_folder))
     with pytest.raises(MathAMRError, match="is not an index; create one with"):
         build_index([], tmp_path / "index", options(model_folder))
-    with pytest.raises(MathAMRError, match="no model in"):
+    with pytest.raises(MathAMRError, match="is not a model folder"):
         build(tmp_path / "index", sample_posts(1), tmp_path)
     assert not (tmp_path / "index" / "manifest.json").exists()
 

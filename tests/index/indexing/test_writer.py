@@ -71,7 +71,7 @@ def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder:
 def test_a_post_that_cannot_be_held_is_refused_and_nothing_is_changed(index: Path) -> None:
     with IndexWriter.open(index, device="cpu") as archive:
         before = archive.catalogue.revision
-        with pytest.raises(MathAMRError, match="an id has 1 to"):
+        with pytest.raises(MathAMRError, match="an id must have 1 to"):
             archive.put([note("fine", "fine"), note("", "no id")])
         assert archive.catalogue.revision == before
 
@@ -141,7 +141,7 @@ def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_store
             return Lost("time-out", "too long") if "poison" in lines[0] else asked(lines)
 
         monkeypatch.setattr(archive.work._pool, "ask", lost)
-        with pytest.raises(TooMuchWorkError, match="'bad' takes more work"):
+        with pytest.raises(TooMuchWorkError, match="'bad' exceeded its limit"):
             archive.put([note("good", "A good one."), note("bad", "A poison.")])
         assert (list(archive.catalogue.ids()), archive.catalogue.revision) == before
         archive.put([note("good", "A good one.")])
@@ -159,7 +159,7 @@ def test_a_post_of_a_file_that_takes_too_much_has_words_alone_and_the_rest_goes_
     monkeypatch.setattr(GuardedGraphs, "__call__", lost)
     posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
     summary = build(index, posts, model_folder, "more.jsonl")
-    why = "the post 'p2' takes more work than is allowed (too long); shorten it"
+    why = "building the graph of 'p2' exceeded its limit (too long); split or shorten the post"
     assert summary.log.fallbacks == {f"post 'p2' is found by its words alone: {why}": 1}
     assert check_index(index, options(model_folder)).problems == []
     with IndexStorage.open(index) as archive:

@@ -171,7 +171,7 @@ def test_wrong_requests_are_clear_errors(tmp_path: Path) -> None:
     made = part(tmp_path, {"p": "a"})
     with pytest.raises(MathAMRError, match="at least 1, got 0"):
         made.search(terms("a"), 0)
-    with pytest.raises(MathAMRError, match="an id has 1 to"):
+    with pytest.raises(MathAMRError, match="an id must have 1 to"):
         made.update([("", terms("a"))])
     with pytest.raises(UnknownNameError, match="unknown field 'smell'; known: words, stems"):
         Weighting({"smell": 1.0})

@@ -83,5 +83,5 @@ def test_torch_is_not_loaded() -> None:
 def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="holds a model of the system 'ssemb'"):
         NumpyNodes(box() / "ssemb")
-    with pytest.raises(MathAMRError, match=r"no model in .*config\.json"):
+    with pytest.raises(MathAMRError, match=r"no model in .*: it has no config\.json"):
         NumpyNodes(tmp_path)

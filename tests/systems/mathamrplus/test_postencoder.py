@@ -96,7 +96,7 @@ def test_foreign_and_damaged_folders_are_refused(tmp_path: Path, joined: Path) -
     for text, said in (
         (json.dumps({"format": 1, "encoder": "joined"}), "how vectors are joined"),
         (json.dumps({"format": 1, "encoder": "joined", "shares": {"colour": 1}}), "how vectors are joined"),
-        (json.dumps({"format": 1, "encoder": "joined", "shares": {"formula": "x"}}), "from 0 to 1"),
+        (json.dumps({"format": 1, "encoder": "joined", "shares": {"formula": "x"}}), "may not choose"),
         (json.dumps({"format": 1, "encoder": "joined", "shares": {}}), "no model in"),
     ):
         config.write_text(text, encoding="utf-8")

@@ -47,7 +47,7 @@ def check_plain(folder: Path) -> None:
             raise MathAMRError(f"cannot read {here}: {error.strerror}") from error
         if depth > DEEPEST or seen > MOST:
             raise MathAMRError(
-                f"{folder} has more folders or files in it than any index; it is not opened: is it the right folder?"
+                f"{folder} is not an index: it has more files and folders than an index can have; check the path"
             )
 
 

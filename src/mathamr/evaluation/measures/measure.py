@@ -39,16 +39,18 @@ class Measure(ABC):
         """Return the measure with these parameters; raise an error for one that it does not take."""
         if prime and not cls.primed:
             raise MathAMRError(
-                f"measure {cls.name}: there is no {cls.name}', unjudged results are in its definition"
+                f"measure {cls.name}: it has no prime form, since it counts unjudged results itself; write {cls.name}"
             )
         if relevant is not None and not cls.binary:
-            raise MathAMRError(f"measure {cls.name}: takes no (rel=…), it does not split grades in two")
+            raise MathAMRError(
+                f"measure {cls.name}: it takes no (rel=…), since it uses the grades themselves"
+            )
         if relevant is not None and relevant < 1:
-            raise MathAMRError(f"measure {cls.name}: (rel=…) is at least 1")
+            raise MathAMRError(f"measure {cls.name}: (rel=…) must be at least 1")
         if cutoff is not None and cutoff < 1:
-            raise MathAMRError(f"measure {cls.name}: what follows @ is at least 1")
+            raise MathAMRError(f"measure {cls.name}: the number after @ must be at least 1")
         if cutoff is None and cls.needs_cutoff:
-            raise MathAMRError(f"measure {cls.name}: needs a rank, as in {cls.name}@10")
+            raise MathAMRError(f"measure {cls.name}: it needs a cut-off: write {cls.name}@10")
         return cls(prime, RELEVANT if relevant is None else relevant, cutoff)
 
     def __str__(self) -> str:

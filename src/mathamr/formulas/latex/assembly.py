@@ -89,7 +89,7 @@ def decorated(symbol: Node, script: Node) -> Node:
 
 
 def items_of(parts: Sequence[Node]) -> list[Node]:
-    """Return the items among items and separators in turn."""
+    """Return the items of a sequence in which items and separators alternate."""
     return list(parts[::2])
 
 

@@ -246,5 +246,5 @@ _LENGTH_OF_ZERO = re.compile(r"0*+(?:\.0*+)?\s*+[a-z]{2}|0")
 
 
 def is_zero(length: str) -> bool:
-    """Return True for the thickness of a line that is not drawn."""
+    """Return True if a length is zero, so that a line of this thickness is not drawn."""
     return _LENGTH_OF_ZERO.fullmatch(length.strip()) is not None

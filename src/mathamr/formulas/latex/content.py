@@ -183,7 +183,7 @@ def _sequence(operands: Sequence[Node]) -> Element:
 
 
 def _chain(operands: Sequence[Node]) -> Element:
-    """Return `a = b < c` is `a = b` and `b < c`."""
+    """Return a chain of relations as a conjunction: `a = b < c` becomes `a = b` and `b < c`."""
     sides = [mean(operand) for operand in operands]
     shared = [present(side) if side.kind == TEXT and not side.children else mean(side) for side in operands]
     relations = [

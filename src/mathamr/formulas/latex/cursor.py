@@ -68,7 +68,7 @@ class Cursor:
         return self.tokens[self.i] if self.i < self.count else ""
 
     def descend(self) -> None:
-        """Enter an argument; raises `FormulaError` if that is too deep."""
+        """Enter an argument; raise `FormulaError` if it is nested too deeply."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
@@ -172,7 +172,7 @@ class Cursor:
             self.repair("the brackets behind \\\\ hold no length", self.i)
 
     def star(self) -> bool:
-        """Read a star, if one follows, and returns whether it did."""
+        """Read a star if one follows, and return whether there was one."""
         if self.peek() == "*":
             self.i += 1
             return True

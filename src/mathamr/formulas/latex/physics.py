@@ -26,7 +26,7 @@ def _differential(sign: str) -> Expansion:
 
 
 def _derivative(sign: str, *, mixed: bool = False) -> Expansion:
-    """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
+    r"""Expand a derivative: `\dv{f}{x}`, `\dv{x}`, `\pdv[2]{f}{x}`, `\pdv{f}{x}{y}`."""
 
     def write(given: Sequence[bool]) -> str:
         is_flat, has_order, _, has_second, *is_mixed = given

@@ -58,7 +58,7 @@ class _Frame:
 
 
 class RowReader(Cursor):
-    """Reads rows from tokens whose macros are expanded; what differs on a page and in a tree, `drawn` chooses."""
+    """Reads rows from tokens whose macros are expanded; `drawn` selects between the readings for a page and for a tree."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class RowReader(Cursor):
         return command
 
     def command_at(self, place: int) -> Row:
-        """Read the arguments here of the one command at a place, or return its symbol."""
+        """Read the arguments of the single command at a place, or return its symbol."""
         row: Row = []
         command = self._special.get(self.tokens[place])
         if command is None:

@@ -32,10 +32,10 @@ Maker = Callable[[Any, Construct, list[Any]], None]
 
 
 class Makers(dict[str, Maker]):
-    """What every kind of piece becomes in one walk."""
+    """The functions that turn each kind of piece into items, by kind."""
 
     def register(self, *kinds: str) -> Callable[[Maker], Maker]:
-        """Return a decorator for what makes some kinds of pieces."""
+        """Return a decorator that registers a function for some kinds of pieces."""
 
         def register(function: Maker) -> Maker:
             self.update(dict.fromkeys(kinds, function))

@@ -125,7 +125,7 @@ def _flatten(root: _Symbol, origins: list[tuple[int, ...]] | None) -> Slt:
 
 
 def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
-    """Chain the symbols on one base line and returns its head."""
+    """Chain the symbols on one base line and return its head."""
     if not symbols:
         return _Symbol("W!")
     head = symbols[0]
@@ -153,7 +153,7 @@ def _row(_element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _parts(inner: Sequence[_Symbol], separators: Container[str]) -> list[_Symbol]:
-    """Split the content of fences at separators: returns the first symbol of each part, every part on its own base line.
+    """Split the content of fences at separators; return the first symbol of each part, every part on its own base line.
 
     Separators count among the row's own members; a single member (a row of its own) is divided along its
     base line.
@@ -395,7 +395,7 @@ def _fenced(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
 
 
 def _multiscripts(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
-    """Scripts on all four corners; further pairs follow on the base line of the first."""
+    """Convert scripts on all four corners; further pairs follow on the base line of the first."""
     if not symbols:
         return _Symbol("W!")
     base = symbols[0]

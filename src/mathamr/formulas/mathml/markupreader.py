@@ -43,7 +43,9 @@ def read(text: str, source: str = "") -> Element:
         encoded = resolved.encode()
     except UnicodeEncodeError as error:
         shown = resolved.encode(errors="replace").decode()
-        raise FormulaError("half of a surrogate pair is not text", shown, error.start, source) from None
+        raise FormulaError(
+            "the text contains invalid Unicode (a lone surrogate)", shown, error.start, source
+        ) from None
     document = _Document()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True

@@ -270,7 +270,7 @@ def _matrix(_item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _filled(rows: Sequence[_Operation], limit: int) -> int:
-    """Fill short rows of a matrix up to the longest; returns how many cells that took."""
+    """Fill short rows of a matrix up to the longest; return how many cells that took."""
     columns = max((len(row.operands) for row in rows), default=0)
     missing = len(rows) * columns - sum(len(row.operands) for row in rows)
     if missing > limit:
@@ -359,7 +359,7 @@ def _resolve(
 
 
 def _last_operand_before(share: Element, places: dict[int, tuple[Element, int]]) -> Element | None:
-    """In `a = b = <share/>…`, returns the right side of the relation before the one that holds the share."""
+    """Return the right side of the relation before the one that holds the share, as in `a = b = <share/>…`."""
     relation, _ = places.get(id(share), (None, 0))
     chain, place = places.get(id(relation), (None, 0))
     if chain is None or place == 0 or not chain.children[place - 1].children:

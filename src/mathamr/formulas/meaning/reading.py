@@ -121,7 +121,7 @@ def apply_function(head: Node, arguments: Sequence[Node]) -> Node:
 
 
 def multiply(factors: Sequence[Node]) -> Node:
-    """Return a product, in which those among its factors are dissolved."""
+    """Return the product of factors; a factor that is itself a product is flattened into it."""
     flat: list[Node] = []
     for factor in factors:
         is_product = factor.kind == APPLY and factor.children[0] is INVISIBLE_TIMES and not factor.enclosure

@@ -223,7 +223,7 @@ def _role(word: str) -> Role:
 
 
 def _is_hyphenated(word: str) -> bool:
-    """Return True for words joined by a hyphen, which is no minus: `sigma-algebra` and `alpha-beta`, but not `exp(-lambda`.
+    """Return True for words joined by a hyphen that is not a minus sign: `sigma-algebra` and `alpha-beta`, but not `exp(-lambda`.
 
     >>> [_is_hyphenated(word) for word in ("sigma-algebra", "alpha-beta", "exp(-lambda", "lambda-1")]
     [True, True, False, False]

@@ -210,7 +210,9 @@ def _inspect_vectors(archive: IndexStorage, report: CheckReport) -> Repair:
     catalogue, engine = archive.catalogue, _engine(archive)
     if engine.fields != archive.manifest.model.fields:
         own = ", ".join(each.name for each in engine.fields)
-        raise MathAMRError(f"its fields ({own}) are not those of the model, by number, name or size")
+        raise MathAMRError(
+            f"the engine has the fields {own}, and the model needs others; make the vectors again with --rebuild"
+        )
     words = engine.verify()
     if words:
         raise MathAMRError("; ".join(words))

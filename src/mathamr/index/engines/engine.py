@@ -164,7 +164,7 @@ class Engine(ABC):
         If an entry is refused, none of the call's entries is stored.
         """
         if of not in self.stores:
-            raise MathAMRError(f"the engine has no field of {of}; its fields are of {', '.join(self.stores)}")
+            raise MathAMRError(f"the engine stores no vectors of {of}, only of {', '.join(self.stores)}")
         self.stores[of].upsert(entries)
 
     def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
@@ -279,9 +279,9 @@ class EngineHead:
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
         if not 1 <= len(names) <= MOST_FIELDS:
-            raise MathAMRError(f"an engine has 1 to {MOST_FIELDS} fields, not {len(names)}")
+            raise MathAMRError(f"an engine must have 1 to {MOST_FIELDS} fields, got {len(names)}")
         if len(set(names)) != len(names):
-            raise MathAMRError(f"the fields of an engine have names of their own, not {', '.join(names)}")
+            raise MathAMRError(f"two fields of an engine have the same name: {', '.join(names)}")
 
     def write(self, folder: Path) -> None:
         """Write the head into the folder; raise an error if the folder already holds an engine."""
@@ -335,10 +335,10 @@ def read_options(options_type: type[Options], engine: str, options: Mapping[str,
                 values[name] = int(value)
             except (TypeError, ValueError) as error:
                 raise MathAMRError(
-                    f"the engine {engine!r} takes a number for {name!r}, not {value!r}"
+                    f"option {name!r} of the engine {engine!r} must be a number, got {value!r}"
                 ) from error
         elif not isinstance(value, str):
-            raise MathAMRError(f"the engine {engine!r} takes a word for {name!r}, not {value!r}")
+            raise MathAMRError(f"option {name!r} of the engine {engine!r} must be text, got {value!r}")
     return options_type(**values)
 
 
@@ -351,4 +351,4 @@ def check_writable(store: Any) -> None:
 def check_number(whose: str, name: str, value: int, most: int) -> None:
     """Raise an error if an option is too small or too large."""
     if not 1 <= int(value) <= most:
-        raise MathAMRError(f"the {whose}'s {name} is from 1 to {most:,}, not {value}")
+        raise MathAMRError(f"{name} of the {whose} must be from 1 to {most:,}, got {value}")

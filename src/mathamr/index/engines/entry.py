@@ -135,7 +135,7 @@ def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry
                 raise UnknownNameError("field", name, names)
         if not entry.rows:
             raise MathAMRError(
-                f"{entry.id!r} has no vectors; give it those of one field at least: {', '.join(names)}"
+                f"{entry.id!r} has no vectors; pass vectors for at least one of {', '.join(names)}"
             )
         score = entry.payload.score
         if score is not None and not -(2**53) < score < 2**53:

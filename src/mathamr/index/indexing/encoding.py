@@ -99,7 +99,7 @@ def derive(
 def _with_items(
     system: System | Preparation, materials: Sequence[Material], graphs: GraphWork | GuardedWork | None
 ) -> tuple[list[Derived], list[Item]]:
-    """Everything but the vectors, and what is encoded."""
+    """Return everything that is derived without the encoder, and the items to encode."""
     posts = [unpacked(each.packed) for each in materials]
     made = {}
     if needs_graphs(system.needs):

@@ -220,7 +220,7 @@ def _entry(service: Service, id: str) -> Any:
     catalogue = service.archive.catalogue
     entry = of_index(lambda: catalogue.formulas([id])).get(id)
     if entry is None:
-        raise ApiError("unknown_formula", "there is no formula of that id in the index", "id")
+        raise ApiError("unknown_formula", f"there is no formula {id!r} in the index", "id")
     post = of_index(lambda: catalogue.posts([entry.post])).get(entry.post)
     return entry, post.macros if post else ()
 

@@ -184,7 +184,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
 def _post(id: str, fields: PostRequest) -> tuple[Post, list[str]]:
     """Return the post as a reader of files would make it, but for its formulas, and what had to be repaired."""
     if id in _UNREACHABLE:
-        raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
+        raise ApiError("invalid", 'an id may not be "." or "..": no URL can name such a post', "id")
     if not (fields.body.strip() or fields.title.strip()):
         raise ApiError("invalid", "a post needs a body or a title", "body")
     for name, identifier in (

@@ -110,7 +110,7 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
     if options.k > limits.k:
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
     if options.offset + options.k > limits.depth:
-        raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
+        raise ApiError("invalid", f"offset + k may be at most {limits.depth}", "offset")
     where = _filter(service, options.filter)
     answer = await service.search(lambda: _answered(service, options, where))
     request.state.stages = answer.seconds
@@ -121,14 +121,16 @@ def _checked_task(service: Service, options: SearchRequest) -> Task:
     """Return the task; refuse a task or a strategy that the system of the index does not have."""
     task = options.task or service.index.tasks[0]
     if task not in service.index.tasks:
-        raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
+        raise ApiError(
+            "invalid", f"unknown task; this index supports {', '.join(service.index.tasks)}", "task"
+        )
     if options.group and task != "answers":
         raise ApiError("invalid", "formulas are not grouped; leave group out", "group")
     if options.strategy is None:
         return task
     known = of_index(lambda: service.index.strategies(task))
     if options.strategy not in known:
-        raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
+        raise ApiError("invalid", f"unknown strategy; known are {', '.join(known)}", "strategy")
     return task
 
 

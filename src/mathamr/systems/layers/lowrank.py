@@ -26,9 +26,11 @@ def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
                 added = changes[f"{name}.{UP}"].float() @ changes[f"{name}.{DOWN}"].float()
         except (AttributeError, KeyError, RuntimeError) as error:
             raise MathAMRError(
-                f"these changes belong to another network: {name or 'a layer'} ({error})"
+                f"the stored changes do not fit this text encoder: {name or 'a layer'} ({error}); install the encoder that the model was trained from"
             ) from error
         if target.shape != added.shape:
-            raise MathAMRError(f"these changes belong to another network: {name} has another shape")
+            raise MathAMRError(
+                f"the stored changes do not fit this text encoder: layer {name} has another shape"
+            )
         with torch.no_grad():
             target.add_(added.to(target))

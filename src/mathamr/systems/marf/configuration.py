@@ -81,7 +81,9 @@ class MarfConfiguration(Configured):
         if self.formula_size % self.formula_heads or self.size % self.fusion_heads:
             raise MathAMRError("a size must be a multiple of its number of heads")
         if self.stored > self.size:
-            raise MathAMRError(f"{self.stored} principal components of vectors of size {self.size}: too many")
+            raise MathAMRError(
+                f"stored is {self.stored}, but vectors of size {self.size} have at most {self.size} principal components"
+            )
 
 
 CONFIGURATIONS = {

@@ -106,7 +106,9 @@ class MathAMRSystem(System):
 
     def _contexts(self, item: Item) -> list[tuple[str, str]]:
         if item.graph is None:
-            raise MathAMRError(f"post {item.post.id!r} came without the graph that MathAMR reads")
+            raise MathAMRError(
+                f"post {item.post.id!r} has no graph, which this model needs; update the index with: mathamr index"
+            )
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
 
     def save(self, folder: Path) -> None:

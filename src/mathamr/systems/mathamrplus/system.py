@@ -184,5 +184,7 @@ def encoded(post_id: str, vectors: Vectors) -> Encoded:
 
 def _tensor(item: Item) -> GraphTensor:
     if item.tensor is None:
-        raise MathAMRError(f"post {item.post.id!r} came without the tensor that MathAMR+ reads")
+        raise MathAMRError(
+            f"post {item.post.id!r} has no graph tensor, which this model needs; update the index with: mathamr index"
+        )
     return item.tensor

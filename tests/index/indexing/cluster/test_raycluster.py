@@ -148,7 +148,7 @@ def test_a_node_killed_in_the_middle_costs_no_request(nodes: Any, tmp_path: Path
 
 def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(nodes: Any) -> None:
     with ClusterPool(ClusterOptions(address=nodes.address, workers=1)) as cluster:
-        with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
+        with pytest.raises(MathAMRError, match="this machine 99; install the same version"):
             cluster.identity(replace(WORK, version="99"))
         cluster._uses_gpus = True
         with pytest.raises(MathAMRError, match="has no accelerator"):

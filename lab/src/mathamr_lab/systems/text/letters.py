@@ -110,7 +110,10 @@ def _closing(latex: str, start: int) -> int:
 
 
 def variables_in(token: str, known: Iterable[str]) -> Iterator[str]:
-    """Yield the letters of a run. A run of several is a product of known variables, a differential (`dx`), or one word."""
+    """Yield the letters of a run.
+
+    A run of several is a product of known variables, a differential (`dx`), or one word.
+    """
     if token[0] == "\\" or len(token) == 1 or token in _NAMES:
         yield token
     elif (len(token) <= 3 and all(letter in known for letter in token[token[0] in "RL" :])) or (

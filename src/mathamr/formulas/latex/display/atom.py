@@ -225,7 +225,7 @@ def scripted(atom: Atom) -> Element:
 
 
 def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
-    """Name the quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
+    """Return the style for a lower limit that is wider than the upper one and must be moved under the slant of an integral."""
     below, above = (sum(len(part.text) for part in limit.iterate()) if limit else 0 for limit in (sub, sup))
     if below <= above:
         return {}

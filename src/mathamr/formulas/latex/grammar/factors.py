@@ -64,7 +64,7 @@ class Factors(Groups):
             return product.node()
 
     def _bounded(self, product: Product) -> Node | None:
-        """`f|_a^b`."""
+        """Parse bounds after a bar, `f|_a^b`; None if there are none."""
         start = self.i
         bar = self.nodes[start]
         first, second = self.roles[start + 1], self.roles[min(start + 2, len(self.roles) - 1)]
@@ -80,7 +80,7 @@ class Factors(Groups):
         return evaluated(product.node(), bar, scripts)
 
     def _conditional(self, product: Product) -> Node | None:
-        """Return `A | B`."""
+        """Parse a conditional, `A | B`; None if nothing follows the bar."""
         start, flags = self.i, self.flags
         self.i += 1
         self.flags |= NO_BARS
@@ -161,7 +161,7 @@ class Factors(Groups):
         return self.integral_arguments(self._symbol())
 
     def _operator(self) -> Node:
-        """Operators nest: `\\nabla\\nabla f`."""
+        r"""Parse an operator with its operand; operators nest, as in `\nabla\nabla f`."""
         heads = [self._symbol()]
         while True:
             role = self.roles[self.i]
@@ -220,7 +220,7 @@ class Factors(Groups):
         return delimited_application(function, parts)
 
     def argument(self) -> Node | None:
-        """Return an argument may be a relation."""
+        """Parse an argument, which may be a relation."""
         node = self.expression()
         if node is None:
             return None

@@ -30,7 +30,8 @@ class Grammar(Factors):
     __slots__ = ()
 
     def parse(self, rule: str) -> Node | None:
-        """Parse the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`), or returns None.
+        """Parse the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`); return None if it
+        does not fit.
 
         Alternatives are tried in turn: with kets and bars one deep, without kets, with bars two and three deep.
         """
@@ -113,7 +114,7 @@ class Grammar(Factors):
         return None
 
     def floating_scripts(self) -> Node | None:
-        """Scripts without a base."""
+        """Parse scripts without a base."""
         first, second = self.roles[0], self.roles[1] if len(self.nodes) > 1 else END
         if first not in ("FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"):
             return None
@@ -205,7 +206,7 @@ class Grammar(Factors):
         return None
 
     def formulae(self) -> Node | None:
-        """Return formulas with punctuation or a relation of relations between them."""
+        """Parse formulas with punctuation between them, or with signs that relate relations (`METARELOP`)."""
         node = self.formula()
         return None if node is None else self.more_formulae(node)
 
@@ -371,7 +372,7 @@ class Grammar(Factors):
         return node
 
     def _annotated(self, node: Node) -> Node:
-        """`x (> 0)`: a condition in parentheses."""
+        """Parse a condition in parentheses after an expression, `x (> 0)`."""
         start = self.i
         if self.roles[start] == "PUNCT":
             self.i += 1

@@ -35,7 +35,7 @@ class Groups(Rules):
         return node
 
     def _conditional_set(self, opening: Node) -> Node | None:
-        """`{x | x > 0}`."""
+        """Parse a set given by a condition, `{x | x > 0}`."""
         start, flags = self.i, self.flags
         self.i += 1
         self.flags |= NO_BARS
@@ -96,7 +96,7 @@ class Groups(Rules):
         return None
 
     def _operator_in_parentheses(self, opening: Node) -> Node | None:
-        """`(\\partial_x) f`, `(a \\partial_x) f`."""
+        r"""Parse an operator in parentheses with its operand: `(\partial_x) f`, `(a \partial_x) f`."""
         inside = self.i
         factor: Node | None = None
         big = self._big_symbol()
@@ -222,7 +222,7 @@ class Groups(Rules):
         return role == "VERTBAR" or (role == "MIDDLE" and self.nodes[self.i].key in ("|", "parallel-to"))
 
     def _ket(self) -> Node | None:
-        """Return `|a>`."""
+        """Parse a ket, `|a>`."""
         start = self.i
         self.i += 1
         inner = self._inside_ket()
@@ -238,7 +238,7 @@ class Groups(Rules):
         return self._angled() if self.nodes[self.i].key == "less-than" else None
 
     def _angled(self) -> Node | None:
-        """Return `<a|`, `<a|b>`, `<a|H|b>`, `<a>`."""
+        """Parse a bra, a bra-ket or an expression in angles: `<a|`, `<a|b>`, `<a|H|b>`, `<a>`."""
         if not self.kets_allowed:
             return None
         start = self.i

@@ -80,7 +80,7 @@ class Rules(ABC):
 
     @abstractmethod
     def formula(self) -> Node | None:
-        """Relations between expressions or lists of them."""
+        """Parse relations between expressions or lists of them."""
 
     @abstractmethod
     def formulae(self) -> Node | None:
@@ -200,7 +200,7 @@ class Rules(ABC):
         return None
 
     def any_operator(self) -> Node | None:
-        """Any operator alone."""
+        """Parse a single operator of any kind."""
         sign = self.relation_sign()
         if sign is not None:
             return sign

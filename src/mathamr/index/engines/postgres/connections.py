@@ -99,7 +99,7 @@ class PostgresConnections:
             except MathAMRError as error:
                 self._drop(quietly=True)
                 raise MathAMRError(
-                    f"{error}; whether what was written since the last flush is stored cannot be known: write it again"
+                    f"{error}; the changes since the last flush may or may not have been stored: write them again"
                 ) from error
             self._changed = False
 
@@ -151,7 +151,7 @@ class PostgresConnections:
             self._writer = None
         if lost and not quietly:
             raise MathAMRError(
-                "the connection to Postgres was lost, and with it what was written since the last flush; write it again"
+                "the connection to Postgres was lost; the changes since the last flush were not stored: write them again"
             )
 
     def _reader(self, what: str) -> Connection:

@@ -61,7 +61,7 @@ def answer(work: WorkSpec, *requests: Any) -> tuple[Any, float, str]:
     node = platform.node()
     if work.version != __version__:
         raise MathAMRError(
-            f"{node} has mathamr {__version__}, here is {work.version}; install the same everywhere"
+            f"{node} runs mathamr {__version__}, this machine {work.version}; install the same version on all machines"
         )
     kind = replace(work, identity=None)
     try:

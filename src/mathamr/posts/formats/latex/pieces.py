@@ -314,7 +314,7 @@ class _Reader:
         self._options()
 
     def _options(self) -> list[str]:
-        """Skip the options in brackets at the current position and returns their texts."""
+        """Skip the options in brackets at the current position and return their texts."""
         found: list[str] = []
         while option := _OPTION.match(self._text, self._position):
             self._position = option.end()

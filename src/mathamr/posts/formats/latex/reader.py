@@ -87,7 +87,7 @@ def _relative(file: Path, root: Path, unnamed: str) -> str:
 
 
 def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
-    """Give every part its id; returns the part that each label of the document leads to."""
+    """Give every part its id; return the part that each label of the document leads to."""
     taken: set[str] = {document}
     counts: dict[str, int] = {}
     labels: dict[str, LatexPart] = {}

@@ -69,7 +69,7 @@ class Parser(MarkdownIt):
         return url
 
     def validateLink(self, _url: str) -> bool:  # noqa: N802 - the library's name
-        """Return any address is one: nothing is shown as a link here."""
+        """Accept any address, since nothing is shown as a link here."""
         return True
 
     def blocks(self, text: str, env: dict[str, object]) -> list[Token]:

@@ -285,7 +285,7 @@ class _Reader:
             yield Piece("text", *place, named[0] if named else content)
 
     def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
-        """Yield cross-references lead somewhere and are read as what they name; a cited book is a link without words."""
+        """Yield the pieces of a citation: cross-references are read as what they name, a cited book is a link without words."""
         place = run.origin(start, end)
         for label in _CITED.findall(content):
             prefix = re.split("[-:]", label, maxsplit=1)[0]

@@ -125,7 +125,7 @@ def _rows(data: bytes, report: Report, seconds: int) -> Iterator[dict[str, Any]]
 
 
 def _bounds(seconds: int) -> Callable[[], None] | None:
-    """Limits on processor and memory of a process about to start, where the system has them."""
+    """Return what limits the processor time and memory of a process about to start; None if the system has no such limits."""
     try:
         import resource
     except ImportError:

@@ -96,7 +96,7 @@ class TableIndex(Closing):
         return tuple(Link(target, type) for target, type in self._database.execute(query, (_key(post),)))
 
     def finish(self) -> None:
-        """After the last post: report how many of the listed formulas the posts contain, and which are missing."""
+        """Report, after the last post, how many of the listed formulas the posts contain, and which are missing."""
         if not self._formulas:
             return
         report, found, listed = self._report, 0, 0

@@ -98,7 +98,7 @@ _BRACES = re.compile(r"[\\{}$%&#_^~]")
 
 @cache
 def symbols() -> dict[str, dict[frozenset[str], str]]:
-    """For the name of every symbol its LaTeX by its modifiers."""
+    """Return the LaTeX of every symbol by its name and its modifiers."""
     found: dict[str, dict[frozenset[str], str]] = {}
     table = Path(__file__).with_name("symbols.tsv").read_text(encoding="utf-8")
     for line in table.splitlines():
