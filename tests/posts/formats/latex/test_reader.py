@@ -147,7 +147,7 @@ def test_equal_statements_have_ids_of_their_own(tmp_path: Path) -> None:
 def test_references_keep_their_words_and_lead_to_posts(tmp_path: Path) -> None:
     posts, report = read(
         tmp_path,
-        r"""\section{A}\label{s} By \hyperref[l]{the \emph{good} lemma}, Theorem~\ref{t}, \Cref{l,t} and \eqref{eq:e} of
+        r"""\documentclass{article}\begin{document}\section{A}\label{s} By \hyperref[l]{the \emph{good} lemma}, Theorem~\ref{t}, \Cref{l,t} and \eqref{eq:e} of
         \cite[Theorem 2]{knuth84}, as \citet{knuth84} says \ref{nowhere}.
         \begin{lemma}\label{l} \begin{equation}\label{eq:e} x \end{equation} \end{lemma}
         \begin{theorem}\label{t} Yes. \end{theorem}

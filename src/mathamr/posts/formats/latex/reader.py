@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.format import Collection
+from mathamr.posts.formats.latex.auxiliary import numbers_in
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import LatexPart, Outline
 from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.inputs import STDIN, display_path, stem
+from mathamr.posts.inputs import STDIN, display_path, read_text, stem
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link, Post
@@ -55,6 +57,7 @@ def read_documents(
 def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> Iterator[Post]:
     document = _relative(source.file, root, "document")
     numbering = Numbering(source.text, source.theorems, source.counters)
+    numbering.correct(_written_numbers(source))
     parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
     labels = _identify(parts, document)
     for part in parts:
@@ -77,6 +80,17 @@ def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> I
             tags=paper.tags if paper else (),
             date=paper.date if paper else None,
         )
+
+
+def _written_numbers(source: Source) -> dict[str, Numbered]:
+    """Return the numbers that LaTeX wrote beside the files of a document when it was compiled."""
+    found: dict[str, Numbered] = {}
+    for file in source.auxiliary_files:
+        try:
+            found |= numbers_in(read_text(file, Report()) or "")
+        except (MathAMRError, OSError):
+            continue  # not LaTeX's own: the numbers are counted
+    return found
 
 
 def _relative(file: Path, root: Path, unnamed: str) -> str:
@@ -190,5 +204,7 @@ def _references(
         numbered = numbers.get(label, _UNNUMBERED)
         if numbered.number and not _HAS_WORDS.match(body, piece.start):
             kind = numbered.kind[:1].upper() + numbered.kind[1:]
-            shown_words = f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}"
+            shown_words = (
+                f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}".strip()
+            )
         yield Link(target.id if target is not None else "", "mention", shown_words, label, numbered.number)

@@ -18,7 +18,7 @@ from mathamr.posts.formats.latex.definitions import (
     macros_in,
     theorems_in,
 )
-from mathamr.posts.formats.latex.numbering import CounterSettings
+from mathamr.posts.formats.latex.numbering import CounterSettings, theorems_written
 from mathamr.posts.inputs import STDIN, read_text
 from mathamr.posts.report import Report
 
@@ -37,6 +37,14 @@ _PACKAGE = re.compile(
     re.X,
 )
 _VERBATIM = re.compile(r"\\(begin|end)\s*+\{(?:verbatim|Verbatim|lstlisting|minted|comment)\*?\}")
+_DEFINES = re.compile(
+    r"\\(?:(?:re)?newcommand|[gex]?def|newtheorem|usepackage|DeclareMathOperator|let)(?![A-Za-z])"
+)
+_TELLS = re.compile(
+    r"^[ \t]*+\\(?:(?:part|chapter|section|subsection)\*?\s*[\[{]|begin\s*\{document\})", re.M
+)
+_COUNTS = re.compile(r"\\(?:part|chapter|section|begin|newtheorem|label|setcounter|caption)(?![A-Za-z])")
+_PART = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]*+\])?\s*+\{\s*+(?:subfiles|standalone)\s*+\}")
 _PERCENT = re.compile(r"\\.|%")
 
 
@@ -51,6 +59,13 @@ class Source:
     counters: CounterSettings = field(default_factory=CounterSettings)
     stretches: list[tuple[int, Path, int]] = field(default_factory=list)
     """Where each stretch of the text begins, its file, and its first line there."""
+
+    @property
+    def auxiliary_files(self) -> Iterator[Path]:
+        """The `.aux` files that LaTeX left beside the files of the document, that of the document last."""
+        for file in reversed(dict.fromkeys(path for _, path, _ in self.stretches)):
+            if file != STDIN and _is_file(written := file.with_suffix(".aux")):
+                yield written
 
     def macros_for(self, text: str) -> tuple[str, ...]:
         """Return the definitions that a text needs, those that they need themselves included, in order."""
@@ -114,6 +129,8 @@ class Sources:
         current: tuple[Path, str, int] | None = (source.file, text, 0) if text is not None else None
         line = 1
         lines: list[int] = []
+        own = {source.file.resolve()}
+        begun = False
         while current is not None:
             path, text, position = current
             match = _INPUT.search(text, position)
@@ -121,6 +138,7 @@ class Sources:
             source.stretches.append((length, path, line))
             kept.append(stretch)
             length += len(stretch)
+            begun = begun or "\\begin{document}" in stretch
             line += stretch.count("\n")
             if match is None:
                 current = stack.pop() if stack else None
@@ -128,14 +146,21 @@ class Sources:
                 continue
             report.at(str(path))
             line += match.group().count("\n")
-            target = self._target(match, path, source.file, taken, report)
+            known = own if not begun and self._is_shared(match, path, source.file) else taken
+            target = self._target(match, path, source.file, known, report)
             content = self._open(target, source, taken, styles, report) if target is not None else None
+            own |= {target} if target is not None else set()
+            if content is None and begun and self._may_count(match, path, source.file):
+                source.counters.missing.append(length)
             current = (path, text, match.end())
             if target is not None and content is not None:
                 stack.append(current)
                 lines.append(line)
                 current, line = (target, content, 0), 1
         source.text = "".join(kept)
+        source.counters.macros = source.macros
+        source.counters.is_part = not begun or _PART.search(source.text) is not None
+        theorems_in(theorems_written([*source.counters.styles, source.text], source.macros), source.theorems)
         source.stretches = source.stretches or [(0, source.file, 1)]
 
     def _open(
@@ -150,10 +175,9 @@ class Sources:
         for style in self._styles(text, file, source.file, styles, report):
             macros_in(style, source.macros)
             theorems_in(style, source.theorems)
-            source.counters.read(style)
+            source.counters.styles.append(style)
         macros_in(text, source.macros)
         theorems_in(text, source.theorems)
-        source.counters.read(text)
         return expand_aliases(text, source.macros)
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
@@ -193,6 +217,21 @@ class Sources:
                 if path is not None and path.is_relative_to(self._root) and _is_file(path):
                     return path
         return None
+
+    def _is_shared(self, match: re.Match[str], file: Path, main: Path) -> bool:
+        """Return whether an input only defines things, so that each document of the folder may read it."""
+        target = self._find(match, file, main)
+        if target is None or not target.is_relative_to(self._root):
+            return False
+        text = _text(target, Report()) or ""
+        return bool(_DEFINES.search(text)) and not _TELLS.search(strip_comments(text))
+
+    def _may_count(self, match: re.Match[str], file: Path, main: Path) -> bool:
+        """Return whether numbers may depend on an input that is not read here: on a document, not on a picture or a table."""
+        target = self._find(match, file, main)
+        if target is None or not target.is_relative_to(self._root):
+            return Path(_name(match)).suffix in ("", ".tex")
+        return _COUNTS.search(_text(target, Report()) or "") is not None
 
     def _target(
         self, match: re.Match[str], file: Path, main: Path, taken: set[Path], report: Report
