@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from mathamr.formulas.parse import parse
+from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.search.namedformulas import formulas_of, named_formulas, named_in, names_of
+from mathamr.search.nameholders import Holder, with_holders
+from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
 from tests.index.small import build
 
@@ -79,6 +82,7 @@ def test_a_name_in_the_table_has_formulas_and_each_leads_back() -> None:
 POSTS = [
     Post("bell", "question", r"Why is $\int_{-\infty}^{\infty} e^{-t^2}\,dt$ a root?", "An area", "text"),
     Post("shifted", "question", r"And what of $\int_0^1 e^{-x}\,dx$ here?", "Another area", "text"),
+    Post("partial", "question", r"How is $\int_0^2 e^{-t^2}\,dt$ computed?", "Numbers", "text"),
     Post("said", "question", "The gaussian integral is asked for in every exam.", "Exams", "text"),
     Post("squares", "question", r"The sum $\sum_{k=1}^\infty \frac{1}{k^2}$ is known.", "A sum", "text"),
     Post("called", "question", "Nothing to see here but words.", "Wallis product", "text"),
@@ -126,6 +130,27 @@ def test_who_types_a_name_finds_posts_with_its_formula_that_do_not_say_it(index:
     bell = next(hit for hit in hits if hit.id == "bell")
     assert (bell.reason, bell.match) == ("has a formula of this name", "strong")
     assert any("also searched: $\\int_{-\\infty}^\\infty e^{-x^2}" in note for note in hits.notes)
+
+
+def test_a_formula_of_the_name_with_other_bounds_is_one_too(index: Index) -> None:
+    hits = {hit.id: hit for hit in index.search("gaussian integral")}
+    assert hits["partial"].reason == "has a formula of this name"
+    assert "shifted" not in hits or hits["shifted"].reason != "has a formula of this name"
+    assert list(hits).index("bell") < list(hits).index("partial")
+
+
+def test_a_side_that_tells_is_a_formula_of_the_name() -> None:
+    sides = {named.names[0]: named.sides for named in named_formulas()}
+    assert r"\sum_{n=0}^\infty\frac{(-1)^n}{2n+1}" in sides["leibniz formula for pi"]
+    assert sides["fundamental theorem of calculus"] == ()
+
+
+def test_posts_that_are_called_so_do_not_hide_all_that_have_the_formula() -> None:
+    called = [Scored(f"c{n}", 1 - n / 100) for n in range(12)]
+    found = FoundHits(called, {"tag": {hit.id: 1.0 for hit in called}})
+    mixed = with_holders(found, [Holder("a", "v", 0.8), Holder("b", "v", 0.9), Holder("c1", "v", 1.0)])
+    assert [hit.id for hit in mixed.hits][:8] == ["c0", "c1", "c2", "c3", "b", "c4", "a", "c5"]
+    assert sorted(hit.id for hit in mixed.hits) == sorted({"a", "b", *(hit.id for hit in called)})
 
 
 def test_a_name_that_no_post_says_is_not_denied_where_its_formula_stands(index: Index) -> None:

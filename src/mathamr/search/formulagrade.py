@@ -44,6 +44,7 @@ class FormulaGrader:
         self._letters = count_letters(slt) if slt is not None and has_form else 0
         self._part = Subformula(opt) if opt is not None and len(opt) > 1 else None
         self._open = Subformula(open_form(opt)) if opt is not None and omits(opt) else None
+        self._body = Subformula(open_form(opt)) if opt is not None and has_big_operator(opt) else None
 
     def grade(self, visual: str, trees: Trees, align: Align | None = None) -> float:
         """Return the grade of a formula, from 0 to 1, by its visual key and its trees; 0 if comparing them costs too much.
@@ -77,6 +78,13 @@ class FormulaGrader:
     def completed(self, trees: Trees) -> bool:
         """Return True for a formula that is the query's with what that leaves out: bounds, a differential, an arrow."""
         return self._completed(trees[0]) == COMPLETED
+
+    def has_other_bounds(self, trees: Trees) -> bool:
+        """Return True for a formula that has the query's, perhaps in other letters, with any bounds or none."""
+        opt = trees[0]
+        if self._body is None or opt is None or not has_big_operator(opt):
+            return False
+        return self._affords(work(self._trees, trees)) and self._body.inside(open_form(opt)) is not None
 
     def _completed(self, opt: Opt | None) -> float:
         """Return the grade of a formula by its open form, if the query leaves something out; else 0."""

@@ -218,6 +218,11 @@ class FormulaRanker(Ranker):
         trees = self._trees([visual]).get(visual)
         return self._grader.grade(visual, trees, self._align) if trees is not None else 0.0
 
+    def has_other_bounds(self, visual: str) -> bool:
+        """Return True for a visual class that has the query's formula with any bounds or none."""
+        trees = self._trees([visual]).get(visual)
+        return trees is not None and self._grader.has_other_bounds(trees)
+
     @cached_property
     def _grader(self) -> FormulaGrader:
         affords = self.context.budget.graded_nodes.affords

@@ -6,12 +6,14 @@ letters, with what one of them leaves open as a wildcard.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
 from mathamr.core.listing import names as names_in
 from mathamr.formulas.formula import Formula
+from mathamr.formulas.openform import has_big_operator, open_form
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import GREEK
 from mathamr.formulas.visualkey import visual_key
@@ -22,6 +24,10 @@ FEWEST_RENAMED = 8
 """The fewest symbols of a formula that is recognised in other letters: `F=ma` in other letters is any product."""
 GENERAL = names_in("theorem lemma formula identity inequality law rule principle equation equations problem")
 """What a name may leave out at its end: "cauchy schwarz", "chinese remainder"."""
+FEWEST_IN_SIDE = 6
+"""The fewest nodes, bounds left out, of a side of an equation that is searched alone."""
+_ANY_FUNCTION = re.compile(r"F!.|V![𝑎𝑏𝑐𝑓𝑔𝐹𝐺]")
+"""The letters of functions and coefficients that may be any."""
 FEWEST_WORDS = 2
 """The fewest words of a name that is recognised beside other words."""
 _LETTERS = frozenset(f"\\{letter}" for letter in GREEK)
@@ -37,6 +43,16 @@ class NamedFormula:
 
     names: tuple[str, ...]
     latex: tuple[str, ...]
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        r"""The sums, integrals and limits on one side of these formulas that tell by themselves what is meant.
+
+        >>> NamedFormula(("a",), (r"\gamma=\lim_{n\to\infty}(\sum_{k=1}^n\frac1k-\ln n)", r"\int_a^bf(x)\,dx=F(b)-F(a)")).sides
+        ('\\lim_{n\\to\\infty}(\\sum_{k=1}^n\\frac1k-\\ln n)',)
+        """
+        found = (side for latex in self.latex for side in _sides(latex) if _is_telling_side(side))
+        return tuple(side for side in dict.fromkeys(found) if side not in self.latex)
 
 
 @cache
@@ -92,6 +108,27 @@ def names_of(latex: str, macros: tuple[str, ...] = ()) -> tuple[str, ...]:
         if own[1] is not None and grader.grade(visual_key(own[1]), own) >= least:
             found |= dict.fromkeys(named_formulas()[number].names)
     return tuple(found)
+
+
+def _sides(latex: str) -> list[str]:
+    """Return the sides of an equation; none if a formula is not one."""
+    depth, sides = 0, [""]
+    for letter in latex:
+        depth += (letter in "{(") - (letter in "})")
+        if letter == "=" and not depth:
+            sides.append("")
+        else:
+            sides[-1] += letter
+    return sides if len(sides) > 1 else []
+
+
+@cache
+def _is_telling_side(latex: str) -> bool:
+    """Return True for a sum or the like that is large enough, and is not of any function."""
+    opt, _ = _trees(latex)
+    if opt is None or not has_big_operator(opt) or len(open_form(opt)) < FEWEST_IN_SIDE:
+        return False
+    return not any(_ANY_FUNCTION.fullmatch(label) for label in opt.labels)
 
 
 @cache

@@ -21,6 +21,8 @@ from mathamr.systems.ranking import Lexical
 NAMES_SHOWN = 2
 MOST_FORMULAS = 5
 """How many formulas of a name are searched."""
+LEADING = 3
+"""How many of the posts that are called so, or have both name and formula, come before all that only have the formula."""
 CANDIDATES, MOST_HOLDERS = 40, 50
 """How many visual classes are compared with each formula, and how many posts are added."""
 
@@ -63,18 +65,19 @@ def find_holders(
     Letters may differ where the formula has enough symbols to be recognised in others.
     """
     best: dict[str, Holder] = {}
-    for latex in named.latex[:MOST_FORMULAS]:
+    searched = [*named.latex, *named.sides][:MOST_FORMULAS]
+    for latex in searched:
         query = Query.of_formula(latex)
         ranker = ranker_of(query)
         slt = query.trees[query.formulas[0].id][1]
         is_telling = slt is not None and len(slt) >= FEWEST_RENAMED
         found = ranker.find(Lexical(), SearchOptions(CANDIDATES, where)).hits
         ranker.read_trees([hit.id for hit in found])
-        graded = {hit.id: ranker.grade(hit.id) for hit in found}
+        graded = {hit.id: _grade(ranker, hit.id, is_telling=is_telling) for hit in found}
         held = [
             Scored(visual, grade)
             for visual, grade in sorted(graded.items(), key=lambda pair: -pair[1])
-            if grade >= CONTAINED_RENAMED and (is_telling or not _is_renamed(grade))
+            if grade
         ]
         for post, hit in posts_of(held).items():
             if post not in best or best[post].grade < hit.score:
@@ -83,9 +86,9 @@ def find_holders(
 
 
 def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
-    """Return what was found with the holders of a formula: behind what is called so, in turn with what says the name.
+    """Return what was found with the holders of a formula, which stand in turn with what has the name, behind the first of it.
 
-    What has both, the name in its text and the formula, comes before what has one of them.
+    What is called so comes before what has both, the name in its text and the formula, and that before what only says the name.
     """
     called, both, mentions, rest = list[Scored](), list[Scored](), list[Scored](), list[Scored]()
     places = {hit.id: place for place, hit in enumerate(found.hits)}
@@ -96,15 +99,16 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
         is_called = name >= NAMED or not LISTED.keys().isdisjoint(evidence)
         mentioning = both if hit.id in grades else mentions
         (called if is_called else mentioning if name >= MENTIONED else rest).append(hit)
-    lead = {hit.id for hit in (*called, *both)}
+    having = [hit.id for hit in (*called, *both, *mentions)]
+    lead = having[: min(LEADING, len(called) + len(both))]
     ordered = sorted(
         (holder for holder in holders if holder.post not in lead),
         key=lambda holder: (-holder.grade, places.get(holder.post, len(places))),
     )[:MOST_HOLDERS]
     kept = {holder.post for holder in ordered}
     ids = [
-        *(hit.id for hit in (*called, *both)),
-        *_in_turn([hit.id for hit in mentions], [holder.post for holder in ordered]),
+        *lead,
+        *dict.fromkeys(_in_turn(having[len(lead) :], [holder.post for holder in ordered])),
         *(hit.id for hit in rest if hit.id not in kept),
     ]
     scores = sorted((hit.score for hit in found.hits), reverse=True)
@@ -117,6 +121,14 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
 def _in_turn(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
     for pair in zip_longest(first, second):
         yield from (each for each in pair if each is not None)
+
+
+def _grade(ranker: FormulaRanker, visual: str, *, is_telling: bool) -> float:
+    """Return the grade of a visual class; 0 if it has not got the formula, and one with other bounds counts as renamed."""
+    grade = ranker.grade(visual)
+    if grade >= CONTAINED_RENAMED and (is_telling or not _is_renamed(grade)):
+        return grade
+    return CONTAINED_RENAMED if is_telling and ranker.has_other_bounds(visual) else 0.0
 
 
 def _is_renamed(grade: float) -> bool:
