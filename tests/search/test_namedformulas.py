@@ -148,8 +148,8 @@ def test_a_side_that_tells_is_a_formula_of_the_name() -> None:
 def test_posts_that_are_called_so_do_not_hide_all_that_have_the_formula() -> None:
     called = [Scored(f"c{n}", 1 - n / 100) for n in range(12)]
     found = FoundHits(called, {"tag": {hit.id: 1.0 for hit in called}})
-    mixed = with_holders(found, [Holder("a", "v", 0.8), Holder("b", "v", 0.9), Holder("c1", "v", 1.0)])
-    assert [hit.id for hit in mixed.hits][:8] == ["c0", "c1", "c2", "c3", "b", "c4", "a", "c5"]
+    mixed = with_holders(found, [Holder("a", "v", 0.8), Holder("b", "v", 0.9), Holder("c11", "v", 1.0)])
+    assert [hit.id for hit in mixed.hits][:8] == ["c0", "c1", "c2", "c11", "b", "c3", "a", "c4"]
     assert sorted(hit.id for hit in mixed.hits) == sorted({"a", "b", *(hit.id for hit in called)})
 
 

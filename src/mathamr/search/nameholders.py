@@ -88,9 +88,9 @@ def find_holders(
 def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
     """Return what was found with the holders of a formula, which stand in turn with what has the name, behind the first of it.
 
-    What is called so comes before what has both, the name in its text and the formula, and that before what only says the name.
+    The first of what is called so leads. Then what has both, the name in its text and the formula, comes before what only has the name.
     """
-    called, both, mentions, rest = list[Scored](), list[Scored](), list[Scored](), list[Scored]()
+    called, both, mentions, rest = list[str](), list[str](), list[str](), list[str]()
     places = {hit.id: place for place, hit in enumerate(found.hits)}
     grades = {holder.post: holder.grade for holder in holders}
     for hit in found.hits:
@@ -98,19 +98,16 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
         name = evidence.get("name", 0.0)
         is_called = name >= NAMED or not LISTED.keys().isdisjoint(evidence)
         mentioning = both if hit.id in grades else mentions
-        (called if is_called else mentioning if name >= MENTIONED else rest).append(hit)
-    having = [hit.id for hit in (*called, *both, *mentions)]
-    lead = having[: min(LEADING, len(called) + len(both))]
-    ordered = sorted(
-        (holder for holder in holders if holder.post not in lead),
-        key=lambda holder: (-holder.grade, places.get(holder.post, len(places))),
+        (called if is_called else mentioning if name >= MENTIONED else rest).append(hit.id)
+    lead = [*called, *both][:LEADING]
+    having = [*both, *(each for each in called if each in grades), *called, *mentions]
+    named = {*lead, *having}
+    nameless = sorted(
+        (holder.post for holder in holders if holder.post not in named),
+        key=lambda post: (-grades[post], places.get(post, len(places))),
     )[:MOST_HOLDERS]
-    kept = {holder.post for holder in ordered}
-    ids = [
-        *lead,
-        *dict.fromkeys(_in_turn(having[len(lead) :], [holder.post for holder in ordered])),
-        *(hit.id for hit in rest if hit.id not in kept),
-    ]
+    in_turn = _in_turn([each for each in dict.fromkeys(having) if each not in lead], nameless)
+    ids = list(dict.fromkeys([*lead, *in_turn, *rest]))
     scores = sorted((hit.score for hit in found.hits), reverse=True)
     lowest = scores[-1] if scores else 0.0
     scores += [lowest] * (len(ids) - len(scores))
