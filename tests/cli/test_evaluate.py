@@ -42,6 +42,19 @@ def test_stdout_has_the_tables_and_stderr_what_to_know(run: Command) -> None:
     assert "one: lacks 1 judged topics, which count as zero (A.3)" in ran.stderr
 
 
+def test_show_prints_results_with_grades_and_writes_a_page(run: Command) -> None:
+    runs = ("--run", "one.run", "two.run", "--show", "A.1", "--html", "page.html")
+    ran = run("--qrels", "judged", *runs)
+    assert ran.returncode == 0, ran.stderr
+    found = ran.stdout[ran.stdout.index("\nA.1\n") :].splitlines()
+    assert [line.split() for line in found if line.startswith("    ")] == [
+        ["1", "3", "7"], ["2", "0", "8"], ["1", "0", "8"], ["2", "3", "7"],
+    ]  # fmt: skip
+    assert Path("page.html").read_text(encoding="utf-8").count('class="hit grade-3"') == 2
+    shown = json.loads(run("--qrels", "judged", *runs, "--json").stdout)["shown"]
+    assert shown["A.1"]["two"] == [{"id": "8", "grade": 0}, {"id": "7", "grade": 3}]
+
+
 def test_json_is_one_object_with_every_value(run: Command) -> None:
     runs = ("--run", "one.run", "--run", "two.run", "--baseline", "two.run")
     ran = run("--qrels", "judged", *runs, "--json", "--per-topic", "--random")

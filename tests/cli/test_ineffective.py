@@ -29,6 +29,7 @@ from mathamr.cli import app
             "evaluate --qrels . --run mine.run --posts .",
             "--topics and --posts have an effect only on baselines",
         ),
+        ("evaluate --qrels . --run mine.run --html x", "--html writes what --show shows"),
     ],
 )
 def test_an_option_without_effect_is_refused(words: str, said: str) -> None:

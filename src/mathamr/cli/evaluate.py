@@ -54,21 +54,40 @@ def command(
     per_topic: Annotated[
         bool, typer.Option("--per-topic", help="Also print the values of every topic.")
     ] = False,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TOPIC",
+            help="Also print the first ten results of every run for this topic, with their grades; what they say with --topics and --posts. Repeatable.",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write what --show shows to this page, with formulas drawn.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
-    topics: Annotated[Path | None, typer.Option(help="ARQMath topics, for baselines.")] = None,
-    posts: Annotated[Path | None, typer.Option(help="The posts that baselines search.")] = None,
+    topics: Annotated[Path | None, typer.Option(help="ARQMath topics, for baselines and --show.")] = None,
+    posts: Annotated[
+        Path | None, typer.Option(help="The posts that baselines search and --show shows.")
+    ] = None,
 ) -> None:
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
+    from mathamr.core.storage.durable import write_whole
+    from mathamr.core.terminal import visible
     from mathamr.evaluation.baselines import BASELINES
     from mathamr.evaluation.measures import measures
     from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
+    from mathamr.evaluation.sidebyside import SideBySide
     from mathamr.evaluation.table import means_table, significance_table, topics_table
+    from mathamr.posts.reader import read_posts
+    from mathamr.posts.report import Report
 
     named = {*run, *(more or ()), baseline}
-    if (topics or posts) and not named & set(BASELINES):
+    if (topics or posts) and not show and not named & set(BASELINES):
         raise typer.BadParameter(
-            "--topics and --posts have an effect only on baselines; name one as a run, or leave them out"
+            "--topics and --posts have an effect only on baselines and with --show; name one as a run, or leave them out"
         )
+    if html and not show:
+        raise typer.BadParameter("--html writes what --show shows: name a topic with --show")
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
     evaluation = evaluate_runs(
@@ -77,6 +96,11 @@ def command(
     comparison = evaluation.comparison
     for remark in evaluation.remarks:
         print(remark, file=sys.stderr)
+    shown = None
+    if show:
+        shown = SideBySide(evaluation, show, read_posts(posts, Report()) if posts else ())
+    if shown and html:
+        write_whole(html, shown.to_html().encode())
     if as_json:
         floors = {
             floor.run: {measure: floor.mean(measure) for measure in floor.measures}
@@ -84,7 +108,11 @@ def command(
         }
         print(
             json.dumps(
-                comparison.to_json(per_topic=per_topic) | {"random": floors}, ensure_ascii=False, indent=2
+                comparison.to_json(per_topic=per_topic)
+                | {"random": floors}
+                | ({"shown": shown.to_json()} if shown else {}),
+                ensure_ascii=False,
+                indent=2,
             )
         )
         return
@@ -96,3 +124,5 @@ def command(
     if per_topic:
         print()
         print(topics_table(comparison))
+    if shown:
+        print(visible(shown.to_text()))
