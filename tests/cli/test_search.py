@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def test_search_prints_text_for_people(mathamr: Command, sample_index: Path) -> 
     assert ran.returncode == 0, ran.stderr
     assert "10 hits; there are more" in " ".join(ran.stdout.split())
     assert max(map(len, ran.stdout.splitlines())) > 80, "nothing is wrapped in a pipe"
+    assert re.search(r"\$  id \d+", ran.stdout), "the id of a formula says that it is one"
 
 
 @pytest.mark.parametrize(

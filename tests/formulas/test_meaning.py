@@ -35,6 +35,22 @@ def test_formulas_are_read_as_published_and_as_a_mathematician_does(row: GoldRow
     assert row.mathematician in ("", term(meant.opt))
 
 
+@pytest.mark.parametrize(
+    ("latex", "as_well"),
+    [
+        ("a || b", r"a \| b"),
+        ("D(P||Q)", r"D(P\|Q)"),
+        ("AB || CD", r"AB \| CD"),
+        ("p^k||n", r"p^k\|n"),
+        ("||x||", r"\|x\|"),
+    ],
+)
+def test_two_bars_side_by_side_are_one_sign(latex: str, as_well: str) -> None:
+    found = parse(latex, reading="mathematician").opt
+    assert term(found) == term(parse(as_well, reading="mathematician").opt)
+    assert "O!fragments" not in found.labels
+
+
 @given(
     st.lists(st.one_of(st.sampled_from(PIECES), st.sampled_from(sorted(SYMBOLS))), max_size=14).map(" ".join)
 )

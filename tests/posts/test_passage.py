@@ -93,6 +93,23 @@ def test_sentences_of_html(body: str, expected: list[str]) -> None:
     assert texts(body) == expected
 
 
+@pytest.mark.parametrize(
+    ("body", "markup"),
+    [
+        ("Run:\n\n```\nx = 1\n```\n\nBehind it `x` is one. So is `y` too.", "markdown"),
+        ("<p>Run:</p><pre>x = 1</pre>Behind it <code>x</code> is one. So is <code>y</code> too.", "html"),
+    ],
+)
+def test_code_in_a_line_behind_a_block_is_prose(body: str, markup: Markup) -> None:
+    found = [(sentence.text, sentence.kind) for sentence in read(body, markup=markup).sentences]
+    assert found == [
+        ("Run:", "prose"),
+        ("x = 1", "code"),
+        ("Behind it x is one.", "prose"),
+        ("So is y too.", "prose"),
+    ]
+
+
 def test_a_code_block_is_one_sentence_of_its_own_kind() -> None:
     code = read("<p>Run:</p><pre>a. B. c</pre>").sentences[1]
     assert (code.kind, code.text) == ("code", "a. B. c")

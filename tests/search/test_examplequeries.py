@@ -56,3 +56,19 @@ def test_a_post_that_defines_a_macro_in_its_own_way_gives_no_examples(tmp_path: 
             "Functions on $\\R$",
             "Paths in $\\R^n$",
         ]
+
+
+def test_what_cannot_be_drawn_is_no_example(tmp_path: Path) -> None:
+    posts = [
+        note(
+            "1",
+            "Some $\\unheardof{x}=\\frac{1}{n^2}+1$ and $\\frac{a}{b}<1$.",
+            title="The kernel of $\\nowhere{x}$",
+        ),
+        note("2", "Words.", title="The norm of a vector"),
+    ]
+    with filled(tmp_path, posts) as catalogue:
+        assert examples(catalogue, catalogue.macros()) == [
+            ExampleQuery("The norm of a vector"),
+            ExampleQuery("\\frac{a}{b}<1", "formulas"),
+        ]

@@ -93,7 +93,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
         formula = _formula(hit.formula)
         kind = "the same" if hit.formula.exact else "in other letters" if "renamed" in hit.evidence else ""
         places = f"{hit.formula.places} places" if hit.formula.places > 1 else ""
-        formula.append("  " + ", ".join(filter(None, (hit.formula.id, kind, places))), style="dim")
+        formula.append("  " + ", ".join(filter(None, (f"id {hit.formula.id}", kind, places))), style="dim")
         console.print(Padding.indent(formula, 5))
         # The formula is printed above; an arrow stands for it in its sentence.
         shown = tuple(

@@ -187,7 +187,7 @@ class _Builder:
                 self._formulas.append(piece)
                 self._add(DISPLAY if piece.display else INLINE, piece)
             elif kind == "break":
-                in_code = piece.text == "code"
+                in_code = piece.text == "code" and not in_code  # one break before a block and one behind it
                 if piece.text == "paragraph":
                     self._paragraph(piece)
                 elif piece.text == "line":

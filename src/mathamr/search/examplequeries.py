@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import title_pieces
@@ -49,7 +50,8 @@ def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQue
     # Titles with a formula come first, to show the syntax.
     titled.sort(key=lambda title: "$" not in title)
     chosen = [ExampleQuery(title) for title in dict.fromkeys(titled)][:TITLES]
-    found = dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post))
+    found = {" ".join(each.latex.split()): post for post in posts for each in _formulas(post)}
+    found = {latex: post for latex, post in found.items() if _is_intact(latex, post)}
     plain = max(found, key=lambda latex: (len(_INFORMATIVE.findall(latex)), -len(latex)), default="")
     # One more in the author's own words.
     own = {latex: len(definitions_for(latex, macros)) for latex in found}
@@ -60,9 +62,12 @@ def examples(catalogue: Catalogue, macros: Mapping[str, str]) -> list[ExampleQue
 
 def _question(post: Post) -> str:
     """Return the title of a post as a user would type it; empty if it does not make a good query."""
+    read = list(title_pieces(post.title, post.markup))
+    if not all(_is_intact(piece.text, post) for piece in read if piece.kind == "formula"):
+        return ""
     shown = "".join(
         f"${piece.text}$" if piece.kind == "formula" else piece.text
-        for piece in title_pieces(post.title, post.markup)
+        for piece in read
         if piece.kind in ("text", "formula")
     )
     title = _own_name(" ".join(shown.split()), post.kind)
@@ -83,6 +88,12 @@ def _own_name(title: str, kind: str) -> str:
     if named := _NAMED.fullmatch(title):
         return named["name"] or ""
     return title
+
+
+def _is_intact(latex: str, post: Post) -> bool:
+    """Return whether a formula of a post can be read without a repair, so that it can be drawn."""
+    trees, repairs = trees_of(Formula("", latex), post.macros)
+    return trees != (None, None) and not repairs
 
 
 def _formulas(post: Post) -> Iterator[Formula]:

@@ -29,3 +29,11 @@ def test_a_citation_leads_to_the_entry(tmp_path: Path, name: str, text: str) -> 
         found = references(catalogue, posts[name])
         assert {target: each.id for target, each in found.items()} == {"#zippel": "all.bib#zippel"}
         assert catalogue.labelled("zippel") == ["all.bib#zippel"]
+
+
+def test_the_same_entry_of_two_folders_is_one_post(tmp_path: Path) -> None:
+    same, other = "@book{a, title={Sets}, year=1914}\n", "@book{b, title={Rings}}\n"
+    files = {"one/all.bib": same + other, "two/all.bib": f"{same}@book{{b, title={{Fields}}}}\n"}
+    posts, report = read(write_files(tmp_path, files))
+    assert list(posts) == ["one/all.bib#a", "one/all.bib#b", "two/all.bib#b"]
+    assert report.skipped["same entry in another file"] == 1

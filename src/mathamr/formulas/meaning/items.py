@@ -170,8 +170,20 @@ def _is_table(item: Item) -> bool:
     return isinstance(item, Node) and (item.kind == DUAL or role_of(item) == "ARRAY")
 
 
+def _doubled(items: list[Item]) -> list[Item]:
+    """Return the list with two bars side by side as one sign where they are its only bars and stand between operands: `a || b`."""
+    bars = [place for place, item in enumerate(items) if item_role(item) == "VERTBAR"]
+    first, last = (bars[0], bars[-1]) if len(bars) == 2 else (0, 0)
+    if not 0 < first == last - 1 < len(items) - 2 or item_role(items[first - 1]) in _BEFORE_OPERANDS:
+        return items
+    if not all(is_sign(items[place], "|") for place in bars):
+        return items
+    return [*items[:first], Node(TOKEN, "VERTBAR", "∥"), *items[last + 1 :]]
+
+
 def _barred(items: list[Item]) -> list[Item]:
     """Return the list with absolute values and norms as groups; a bar after an operand closes an open one."""
+    items = _doubled(items)
     left = sum(item_role(item) == "VERTBAR" for item in items)
     if not left:
         return items

@@ -61,7 +61,7 @@ from mathamr.formulas.meaning.reading import (
     separate,
 )
 
-VERSION = 5
+VERSION = 6
 """The version of this reading; when it rises, the next `mathamr index` makes the terms of formulas anew."""
 _ARROWS = ("→", "⟶", "↑", "↗", "↓", "↘")
 _SYMBOLS = frozenset(["UNKNOWN", "NUMBER"])

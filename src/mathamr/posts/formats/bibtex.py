@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from mathamr.posts.format import Collection
-from mathamr.posts.inputs import display_path
+from mathamr.posts.inputs import STDIN, display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
 from mathamr.posts.report import Report
@@ -35,13 +36,29 @@ _TEXT_FIELDS = ("abstract", "annote", "annotation", "note")
 def read_bibtex(collection: Collection, report: Report) -> Iterator[Post]:
     """Read bibliographies: the title of an entry, then who wrote it and where, its abstract and notes.
 
-    Its key is its label: `\\cite{key}` of LaTeX and `@key` of Pandoc lead to it.
+    Its key is its label: `\\cite{key}` of LaTeX and `@key` of Pandoc lead to it. Of entries that are the same in several files
+    the first is read.
     """
+    first = _first_files(collection)
     for file, path, source in collection.texts(report):
-        yield from _posts(source, file, path, report)
+        yield from _posts(source, file, path, report, first)
 
 
-def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
+def _first_files(collection: Collection) -> dict[str, Path]:
+    """Return for the text of every entry the first file that has it."""
+    files = tuple(sorted({*collection.known, *collection.files} - {STDIN}))
+    first: dict[str, Path] = {}
+    for file, _, source in replace(collection, files=files).texts(Report()) if len(files) > 1 else ():
+        for entry in _ENTRY.split(source)[2::2]:
+            first.setdefault(_one_line(entry), file)
+    return first
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _posts(source: str, file: Path, name: str, report: Report, first: Mapping[str, Path]) -> Iterator[Post]:
     words: dict[str, str] = dict(_MONTHS)
     starts = list(_ENTRY.finditer(source))
     ends = [start.start() for start in starts[1:]] + [len(source)] * bool(starts)
@@ -58,6 +75,12 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
         key = _KEY.match(text)
         if key is None:
             report.skip("no id", f"the entry @{start[1]} has no key")
+            continue
+        holder = first.get(_one_line(text), file)
+        if holder != file:
+            report.skip(
+                "same entry in another file", f"the entry {key[1]!r} is also in {display_path(holder)}"
+            )
             continue
         fields = dict(_fields(text, key.end(), words, report))
         yield _post(f"{name}#{key[1]}", key[1], fields, file, Place(name, line + 1, key[1]), report)

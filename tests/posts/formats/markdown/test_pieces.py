@@ -38,6 +38,9 @@ def sentences(source: str) -> list[str]:
         ("$$\na\n- b\n= c\n$$\nwhere", ["a\n- b\n= c"]),
         ("\\begin{align}\na &= b \\\\\n\nc\n\\end{align}", ["\\begin{align}\na &= b \\\\\n\nc\\end{align}"]),
         ("> quoted $$a\n> + b$$", ["a\n+ b"]),
+        ("Let $x\n- y$ and $z\n> w$ be", ["x\n- y", "z\n> w"]),
+        ("Let $a\n+ b\n= c$ be. Then $$d\n- e$$ and $f\n- g$.", ["a\n+ b\n= c", "d\n- e", "f\n- g"]),
+        ("It costs $5\n- or $6\n- or $x$", ["x"]),
         ("| $|x|$ | b |\n|---|---|\n| $y$ | `|` |", ["|x|", "y"]),
         ("[link $x$](a.md) ![$y$](b.png)", ["x"]),
         ("[ref $x$][1] and \\$5 and $y$\n\n[1]: http://a.org", ["x", "y"]),
@@ -169,3 +172,18 @@ def test_markdown_in_a_span_is_read_unless_it_is_a_formula() -> None:
     assert shown("<span class='text'>*a* and `b`</span>") == "aandb"
     assert found("<span class='text'>*a* and $x$</span>", "formula") == ["x"]
     assert found('<span class="katex"><span class="katex-html">x</span></span> $y$', "formula") == ["y"]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "See {numref}`Figure %s <fig-a>` and {numref}`Subsection {number}<b>`.",
+            "See Figure (*) and Subsection (*).",
+        ),
+        ("As in @fig-line, by @thm-line, all is so.", "As in Figure (*), by Theorem (*), all is so."),
+        ("See [@thm-a; @eq-b] or [Lemma @lem-c] or [-@sec-d].", "See Theorem (*), (*) or Lemma (*) or (*)."),
+    ],
+)
+def test_a_reference_without_a_number_says_what_it_leads_to(source: str, expected: str) -> None:
+    assert sentences(source) == [expected]

@@ -161,3 +161,50 @@ def test_boxes_of_quarto_that_state_theorems_are_statements(tmp_path: Path) -> N
         ("theorem", "Algebra: Cauchy"),
         ("proof", "Algebra: Proof"),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```{exercise-start} Halves\n:label: ex1\n```\nProve $x>1$.\n```{code-cell}\na = 1\n```\nSo.\n```{exercise-end}\n```\n"
+        "```{solution-start} ex1\n:class: dropdown\n```\nClear.\n```{solution-end}\n```\nAfter.\n",
+        ":::{exercise-start} Halves\n:label: ex1\n:::\nProve $x>1$.\n```{code-cell}\na = 1\n```\nSo.\n:::{exercise-end}\n:::\n"
+        ":::{solution-start} ex1\n:class: dropdown\n:::\nClear.\n:::{solution-end}\n:::\nAfter.\n",
+    ],
+)
+def test_what_stands_between_a_start_and_an_end_is_the_exercise(tmp_path: Path, text: str) -> None:
+    posts, _ = notes(tmp_path, a=f"# Note\n\nWords.\n\n{text}")
+    assert [(each.id, each.kind, each.title) for each in posts.values()] == [
+        ("a.md", "note", "Note"),
+        ("a.md#ex1", "exercise", "Note: Halves"),
+        ("a.md#ex1/solution", "solution", "Note: Solution"),
+    ]
+    said = {name: [each.text for each in passage(post).sentences[1:]] for name, post in posts.items()}
+    assert said["a.md#ex1"] == ["Prove FORMULA_0.", "a = 1", "So."]
+    assert said["a.md#ex1/solution"] == ["Clear."]
+    assert said["a.md"] == ["Words.", "After."]
+
+
+def test_a_heading_in_italics_that_says_theorem_begins_one(tmp_path: Path) -> None:
+    text = "# Note\n\nWords.\n\n##### _theorem:_\nAll $x$.\n\n##### **Proof.**\nClear.\n\n##### _lemma (Zorn):_\nSome.\n\n##### next\nEnd.\n"
+    posts, _ = notes(tmp_path, a=text)
+    assert [(each.kind, each.title) for each in posts.values()] == [
+        ("note", "Note"),
+        ("theorem", "Note: Theorem"),
+        ("proof", "Note: Proof"),
+        ("lemma", "Note: lemma (Zorn)"),
+    ]
+    assert posts["a.md"].body.split() == ["Words.", "#####", "next", "End."]
+
+
+def test_html_directly_above_the_end_of_a_div_ends_with_it(tmp_path: Path) -> None:
+    """A list in HTML swallowed the colons, and with them all later theorems of the note."""
+    text = "# Note\n\n::: {#thm-one}\n<ol>\n<li>a</li>\n</ol>\n:::\n\n::: {#thm-two}\nTwo.\n:::\n\n<pre>\n::: code\n</pre>\n"
+    posts, _ = notes(tmp_path, a=text)
+    assert [each.place.label for each in posts.values() if each.kind == "theorem" and each.place] == [
+        "thm-one",
+        "thm-two",
+    ]
+    assert [
+        each.text for post in posts.values() for each in passage(post).sentences if each.kind == "code"
+    ] == ["::: code"]

@@ -11,7 +11,7 @@ import re
 
 from markdown_it import MarkdownIt
 from markdown_it.ruler import RuleOptionsType
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, html_block
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 from mdit_py_plugins.footnote.index import footnote_def
@@ -34,10 +34,22 @@ _ENDS_DISPLAY = re.compile(
     r"(?:\$\$|\\\]|\\end\s*+\{[A-Za-z]++\*?\})[ \t]*+(?:[({][^(){}]{1,100}[)}][ \t]*+)?\Z"
 )
 _MATHS = re.compile(r"[$\\]")
+_OPEN_INLINE = re.compile(
+    r"""\A(?:`[^`]*`|\\.|\$\$|(?<![\\$])\$(?![\s$])(?:\\.|[^$\\])*?(?<!\s)\$(?!\d)|[^$])*+  # text, code and formulas
+    \$(?![\s$])(?:\\.|[^$\\])*\Z""",
+    re.X,
+)
+_CLOSES_INLINE = re.compile(r"(?:\\.|[^$\\`])*+(?<!\s)\$(?![\d$])")
+_LINE_MARKS = frozenset("-+*>=<0123456789")
+"""What a list, a quote or HTML in a line below a paragraph begins with, and in formulas a sign, a relation or a number."""
+LONGEST_INLINE = 20
+"""Lines in which the end of a formula between single dollars is looked for."""
 _DIV = re.compile(r":{3,}(.*)\Z")
 _TARGET = re.compile(r"\(([^()\n]{1,200})\)=[ \t]*\Z")
 _BLOCK_BREAK = re.compile(r"\+{3}(?:[ \t].*)?\Z")
 _ELEMENT = re.compile(r"<(math|svg)(?![\w-])", re.I)
+_RAW_HTML = re.compile(r"<(?:[!?]|(?:script|pre|style|textarea)(?=[\s>]|$))", re.I)
+"""What begins HTML that no empty line ends."""
 _TABLE_GUARDED = re.compile(r"`[^`\n]*`|(?<!\\)(?:\\\\)*+\$(?!\s)(?:[^$\n\\]|\\.)*+(?<!\s)\$(?!\d)")
 _TABLE_MARKS = frozenset("|-:")
 _BAR = "\ufdd0"  # not a character: stands for a bar that ends no cell
@@ -60,6 +72,7 @@ class Parser(MarkdownIt):
         ruler.before("hr", "block_break", _block_break, _EVERYWHERE)
         ruler.before("reference", "footnote_def", footnote_def, {"alt": ["paragraph", "reference"]})
         ruler.before("html_block", "element", _element, _EVERYWHERE)
+        ruler.at("html_block", _html_block, {"alt": ["paragraph", "reference", "blockquote"]})
         ruler.at("lheading", _heading)
         deflist_plugin(self)
         ruler.at("paragraph", _paragraph)
@@ -177,16 +190,32 @@ class _Prose:
         return 1 if found.group(1)[0] == "=" else 2
 
     def _through_display(self, line: int, limit: int) -> int:
-        """Return the line after this one, or after the displayed formula that is open at its end."""
+        """Return the line after this one, or after the formula that is open at its end."""
         rest = _line(self._state, line)
-        while opened := open_display(rest):
-            close = self._close(opened, line + 1, limit)
+        while True:
+            if opened := open_display(rest):
+                close = self._close(opened, line + 1, limit)
+            elif "$" in rest and _OPEN_INLINE.match(rest):
+                opened, close = "$", self._inline_close(line + 1, limit)
+            else:
+                break
             if close is None:
                 break
             line = close
-            text = _line(self._state, line)
-            rest = text[text.index(opened) + len(opened) :]
+            rest = _line(self._state, line).partition(opened)[2]
         return line + 1
+
+    def _inline_close(self, line: int, limit: int) -> int | None:
+        """Return the line that closes a formula between single dollars, where one begins with the mark of a list or a quote."""
+        is_marked = False
+        for below in range(line, min(limit, line + LONGEST_INLINE)):
+            text = _line(self._state, below)
+            is_marked |= text[:1] in _LINE_MARKS
+            if "$" in text:
+                return below if is_marked and _CLOSES_INLINE.match(text) else None
+            if not text.strip() or _BARRIER.match(text):
+                return None
+        return None
 
     def _close(self, opened: str, line: int, limit: int) -> int | None:
         """Return the line that closes a display, before the next heading or fence."""
@@ -271,6 +300,20 @@ def _div(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _line_start(state: StateBlock, line: int) -> int:
     return state.src.rfind("\n", 0, state.bMarks[line]) + 1 if line else 0
+
+
+def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Read HTML; where an empty line ends it, so does a line of colons: what stands in a div ends with it."""
+    found = html_block(state, start, end, silent)
+    if silent or not found or _RAW_HTML.match(_line(state, start)):
+        return found
+    token = state.tokens[-1]
+    close = next(
+        (line for line in range(start + 1, state.line) if _DIV.match(_line(state, line))), state.line
+    )
+    token.map, token.content = [start, close], state.getLines(start, close, state.blkIndent, True)
+    state.line = close
+    return True
 
 
 def _target(state: StateBlock, start: int, _end: int, silent: bool) -> bool:

@@ -37,6 +37,9 @@ _UNREAD = names(
 )
 _PATH_ARGUMENT = names("figure image include literalinclude download iframe csv-table")
 
+_LABEL_ARGUMENT = names("solution solution-start")
+"""Directives that name an exercise by its label."""
+
 _NAMED = re.compile(r"\{\s*([A-Za-z][\w+:.-]*)\s*[,}\s]")
 _IN_BRACES = re.compile(r"\{([^{}]{0,500})\}")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
@@ -70,11 +73,21 @@ class Directive:
     @property
     def statement(self) -> PostKind | None:
         """The kind of theorem-like block this is, or `None`: a box that says "note" is no theorem."""
-        if self.content != "words" or self.name in _ADMONITIONS:
+        if self.content != "words" or self.name in _ADMONITIONS or self.ends:
             return None
         if self.name == "div":
             return QUARTO.get(self.label.partition("-")[0])
         return kind_named(self.name)
+
+    @property
+    def starts(self) -> bool:
+        """Whether what it states stands behind it, up to the directive of the same name that ends it: `{exercise-start}`."""
+        return self.name.endswith("-start") and kind_named(self.name) is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether it only ends such a block."""
+        return self.name.endswith("-end") and kind_named(self.name) is not None
 
     @property
     def is_box(self) -> bool:
@@ -120,7 +133,7 @@ class Directive:
             content = "code"
         elif name in _UNREAD:
             content = "nothing"
-        if name in _PATH_ARGUMENT or content != "words":
+        if name in _PATH_ARGUMENT or name in _LABEL_ARGUMENT or content != "words":
             title = ""
         return cls(name, content, "", title, at + info.find(title, close) if title else 0)
 

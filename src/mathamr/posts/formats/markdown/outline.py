@@ -107,7 +107,9 @@ class _Outline:
         tokens = parser().blocks(body, env)
         self._definitions: dict[str, dict[str, Any]] = env.get("references", {})
         found = [replace(each, text=self._named(each.text)) for each in headings(tokens)]
-        self._statements = list(_statements(tokens, body.split("\n"), found))
+        lines = body.split("\n")
+        stated = list(_statements(tokens, lines, found))
+        self._statements = sorted([*stated, *_headed(found, stated, lines)], key=lambda each: each.line)
         self._stated_at = [each.line for each in self._statements]
         self._headings = [heading for heading in found if not self._is_stated(heading)]
         self._title(name)
@@ -308,6 +310,7 @@ def headings(tokens: list[Token]) -> Iterator[Heading]:
 def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> Iterator[_Statement]:
     """Yield the theorem-like blocks that stand in no other block, in order."""
     divs: list[tuple[Directive, Token, tuple[tuple[str, ...], int]]] = []
+    started: _Statement | None = None
     targets = _Targets()
     for token in tokens:
         named = targets.above(token)
@@ -317,15 +320,22 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
         if token.type == "fence" and not divs:
             directive = token.meta.get("directive") or Directive.of_fence(token.info, 0)
             boxed = _kind_titled(directive.title) if directive and directive.is_box else None
-            if directive and (kind := directive.statement or boxed):
+            if directive and directive.ends and started:
+                yield replace(started, end=token.map[0], last=token.map[1])
+                started = None
+            elif directive and (kind := directive.statement or boxed):
                 options, content = strip_options(token.content)
                 begin = token.map[0] + 1 + options
                 option = _options(lines[token.map[0] + 1 : begin])
                 label = directive.label or option
                 end = min(begin + content.count("\n"), token.map[1])
                 first, last = token.map
-                yield _Statement(kind, directive.title, label, first, last, begin, end, *named)
-        elif token.type == "blockquote_open" and not divs:
+                stated = _Statement(kind, directive.title, label, first, last, begin, end, *named)
+                if directive.starts:
+                    started = started or replace(stated, begin=last)
+                elif not started:
+                    yield stated
+        elif token.type == "blockquote_open" and not divs and not started:
             if (called_out := _of_call_out(token, lines, named)) is not None:
                 yield called_out
         elif token.type == "div":
@@ -334,8 +344,38 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
                 divs.append((directive, token, named))
             elif divs:
                 directive, opening, named = divs.pop()
-                if not divs and (stated := _of_div(directive, opening, token, known, lines, named)):
+                if divs:
+                    continue
+                stated = _of_div(directive, opening, token, known, lines, named)
+                if directive.ends and started:
+                    yield replace(started, end=(opening.map or [0])[0], last=token.map[1])
+                    started = None
+                elif stated and directive.starts:
+                    started = started or replace(stated, begin=token.map[1])
+                elif stated and not started:
                     yield stated
+
+
+def _headed(known: list[Heading], stated: list[_Statement], lines: list[str]) -> Iterator[_Statement]:
+    """Yield what stands below headings in italics or bold that say what it is: `##### _theorem:_`.
+
+    The next heading of that level, or that says so too, or another statement ends it.
+    """
+    kinds = [_kind_titled(each.text) if each.text[:1] in ("*", "_") else None for each in known]
+    for place, (heading, kind) in enumerate(zip(known, kinds, strict=True)):
+        if kind is None or any(each.lead <= heading.first < each.last for each in stated):
+            continue
+        behind = zip(known[place + 1 :], kinds[place + 1 :], strict=True)
+        ends = [each.lead for each, said in behind if said or each.level <= heading.level][:1]
+        ends += [each.lead for each in stated if each.lead > heading.first][:1]
+        last = min([*ends, len(lines)])
+        if "".join(lines[heading.last : last]).strip():
+            named = heading.text.strip("*_:. ")
+            title = "" if named.lower() == kind else named
+            first, begin = heading.first, heading.last
+            yield _Statement(
+                kind, title, heading.label, first, last, begin, last, heading.targets, heading.lead
+            )
 
 
 def _of_call_out(opening: Token, lines: list[str], named: tuple[tuple[str, ...], int]) -> _Statement | None:

@@ -49,7 +49,9 @@ _INDEXED = re.compile(
     # what an entry of Sphinx's index begins with""",
     re.X,
 )
-_CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
+_NUMBER = re.compile(r"%s|\{number\}")
+"""The place of the number in the words of a reference of Sphinx."""
+_CITED = re.compile(r"(-?)@([\w:.#$%&+?~/-]*\w)")
 _REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing"}
 CITED_MARK = "@"
 """Before the key of a bibliography in the address of a link."""
@@ -271,6 +273,7 @@ class _Reader:
             yield from self._latex(run, start, end, content, display=False)
         elif name in _LINKING_ROLES:
             words, target = words_and_target(content) or ("", content.strip())
+            words = _NUMBER.sub(REFERENCE, words)
             yield Piece("link", *place, target if name == "doc" else f"{{{target}}}")
             yield Piece("text", *place, words or REFERENCE)
         elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
@@ -287,12 +290,15 @@ class _Reader:
     def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         """Yield the pieces of a citation: cross-references are read as what they name, a cited book is a link without words."""
         place = run.origin(start, end)
-        for label in _CITED.findall(content):
+        before, written = content.removeprefix("[").partition("@")[0].rstrip("-"), False
+        for is_bare, label in _CITED.findall(content):
             prefix = re.split("[-:]", label, maxsplit=1)[0]
             name = _REFERRED.get(prefix) or QUARTO.get(prefix, "").capitalize()
             if name or prefix == "eq":
+                named = [before.strip() or name] if not is_bare and (before.strip() or name) else []
                 yield Piece("link", *place, f"{{{label}}}")
-                yield Piece("text", *place, name or REFERENCE)
+                yield Piece("text", *place, ", " * written + " ".join([*named, REFERENCE]))
+                before, written = "", True
             else:
                 yield Piece("link", *place, f"{CITED_MARK}{label}")
 
