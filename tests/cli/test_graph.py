@@ -52,6 +52,31 @@ def test_a_picture_has_the_virtual_nodes_that_were_asked_for(mathamr: Command, t
     assert "VIRTUAL_DOCUMENT" not in picture.read_text(encoding="utf-8")
 
 
+def test_pairs_are_labelled_graphs_that_penman_reads(mathamr: Command, tmp_path: Path) -> None:
+    posts = [
+        {"id": "q", "kind": "question", "body": "Is $x^2$ even?", "accepted_answer": "b", "markup": "text"},
+        {"id": "a", "kind": "answer", "body": "No.", "parent": "q", "markup": "text"},
+        {"id": "b", "kind": "answer", "body": "If $x$ is even.", "parent": "q", "markup": "text"},
+        {"id": "lone", "kind": "question", "body": "Why?", "markup": "text"},
+        {"id": "lost", "kind": "answer", "body": "So.", "parent": "gone", "markup": "text"},
+    ]
+    path = tmp_path / "posts.jsonl"
+    path.write_text("".join(json.dumps(post) + "\n" for post in posts), encoding="utf-8")
+    result = mathamr("graph", path, "--pairs")
+    assert result.returncode == 0, result.stderr
+    graphs = {json.loads(each.metadata["id"]): each for each in penman.loads(result.stdout)}
+    assert list(graphs) == ["q", "a", "b"]
+    assert json.loads(graphs["q"].metadata["answers"]) == ["a", "b"]
+    labels = {
+        name: [json.loads(graphs[name].metadata[key]) for key in ("question", "accepted")] for name in "ab"
+    }
+    assert labels == {"a": ["q", False], "b": ["q", True]}
+    assert ("f", ":opt", "o0_0") in graphs["b"].triples
+    assert notation.read(result.stdout.strip().split("\n\n")[2]).post_id == "b"
+    for options in (("--linear",), ("--out", tmp_path / "store")):
+        assert mathamr("graph", path, "--pairs", *options).returncode == 2
+
+
 def test_coreference_joins_words_and_links_symbols(mathamr: Command, tmp_path: Path) -> None:
     note = tmp_path / "note.txt"
     note.write_text("Alice bought a book. She read it. Let $x$ be odd. Then $x^2$ is odd.", encoding="utf-8")

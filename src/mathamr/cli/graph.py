@@ -15,6 +15,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.core.terminal import visible
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.pairlabels import PairLabels, labelled, pair_labels
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
@@ -53,6 +54,13 @@ def command(
             help="MathAMR strings instead of graphs: id, tab, words depth first; one for a whole post, where the paper has one for a sentence.",
         ),
     ] = False,
+    pairs: Annotated[
+        bool,
+        typer.Option(
+            "--pairs",
+            help="Only questions with answers and these answers, each labelled with the others of its pairs.",
+        ),
+    ] = False,
     coreference: Annotated[
         bool,
         typer.Option(
@@ -75,6 +83,10 @@ def command(
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
     if as_json and out is None:
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
+    if pairs and (out is not None or svg is not None or linear or Path("-") in paths):
+        raise typer.BadParameter(
+            "--pairs labels the graphs that are printed, of posts that are read twice: leave --out, --svg, --linear and - out"
+        )
     if out is not None and coreference:
         raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
@@ -91,6 +103,10 @@ def command(
         raise typer.BadParameter("--post and --limit exclude each other")
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
+    labels: PairLabels = {}
+    if pairs:
+        labels = pair_labels(each for path in paths for each in read_posts(path, Report(), format))
+        posts = (each for each in posts if each.id in labels)
     if out is not None:
         share = _share(report) if limit is None and len(paths) == 1 else None
         statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
@@ -101,6 +117,7 @@ def command(
             svg,
             linear=linear,
             coreference=coreference,
+            labels=labels,
             configuration=configuration,
             parser=parser,
             model=model,
@@ -169,6 +186,7 @@ def _write(
     *,
     linear: bool,
     coreference: bool,
+    labels: PairLabels,
     configuration: GraphConfiguration,
     parser: str,
     model: str | None,
@@ -196,7 +214,8 @@ def _write(
         if linear:
             print(visible(f"{graph.post_id}\t{linearise(mathamr(graph).to_penman(one_line=True))}"))
         else:
-            print(visible(notation.write(graph, configuration.formulas)) + "\n", flush=True)
+            text = labelled(notation.write(graph, configuration.formulas), labels.get(graph.post_id, {}))
+            print(visible(text) + "\n", flush=True)
 
 
 def _show(statistics: Statistics, out: Path, *, as_json: bool) -> None:
