@@ -55,6 +55,22 @@ class FormulaGrader:
             return IDENTICAL
         if not self._affords(work(self._trees, trees)):
             return 0.0
+        return self._having(trees) or SIMILAR * (
+            similarity(self._trees, trees) if align is None else align(visual, trees)
+        )
+
+    def grade_having(self, visual: str, trees: Trees) -> float:
+        """Return the grade of a formula that is the query's or contains it; 0 for others, whose trees need not be aligned.
+
+        A formula with other bounds counts like one that contains the query's in other letters.
+        """
+        if visual == self._visual:
+            return IDENTICAL
+        if not self._affords(sum(len(tree) for tree in (*self._trees, *trees) if tree is not None)):
+            return 0.0
+        return self._having(trees) or (CONTAINED_RENAMED if self._has_other_bounds(trees[0]) else 0.0)
+
+    def _having(self, trees: Trees) -> float:
         opt, slt = trees
         completed = self._completed(opt)
         if completed == COMPLETED:
@@ -71,20 +87,17 @@ class FormulaGrader:
             return CONTAINED
         if completed:
             return completed
-        if inside is not None and self._form is not None:
-            return CONTAINED_RENAMED
-        return SIMILAR * (similarity(self._trees, trees) if align is None else align(visual, trees))
+        return CONTAINED_RENAMED if inside is not None and self._form is not None else 0.0
 
     def completed(self, trees: Trees) -> bool:
         """Return True for a formula that is the query's with what that leaves out: bounds, a differential, an arrow."""
         return self._completed(trees[0]) == COMPLETED
 
-    def has_other_bounds(self, trees: Trees) -> bool:
+    def _has_other_bounds(self, opt: Opt | None) -> bool:
         """Return True for a formula that has the query's, perhaps in other letters, with any bounds or none."""
-        opt = trees[0]
         if self._body is None or opt is None or not has_big_operator(opt):
             return False
-        return self._affords(work(self._trees, trees)) and self._body.inside(open_form(opt)) is not None
+        return self._body.inside(open_form(opt)) is not None
 
     def _completed(self, opt: Opt | None) -> float:
         """Return the grade of a formula by its open form, if the query leaves something out; else 0."""

@@ -218,10 +218,10 @@ class FormulaRanker(Ranker):
         trees = self._trees([visual]).get(visual)
         return self._grader.grade(visual, trees, self._align) if trees is not None else 0.0
 
-    def has_other_bounds(self, visual: str) -> bool:
-        """Return True for a visual class that has the query's formula with any bounds or none."""
+    def grade_having(self, visual: str) -> float:
+        """Grade a visual class that is the query's formula or contains it; 0 for others."""
         trees = self._trees([visual]).get(visual)
-        return trees is not None and self._grader.has_other_bounds(trees)
+        return self._grader.grade_having(visual, trees) if trees is not None else 0.0
 
     @cached_property
     def _grader(self) -> FormulaGrader:

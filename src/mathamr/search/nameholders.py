@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from mathamr.index.engines.entry import Filter
 from mathamr.index.scored import Scored
-from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED
+from mathamr.search.formulagrade import CONTAINED, RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hits import HOLDS, LISTED, NAMED
 from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_in, names_of
@@ -73,11 +73,11 @@ def find_holders(
         is_telling = slt is not None and len(slt) >= FEWEST_RENAMED
         found = ranker.find(Lexical(), SearchOptions(CANDIDATES, where)).hits
         ranker.read_trees([hit.id for hit in found])
-        graded = {hit.id: _grade(ranker, hit.id, is_telling=is_telling) for hit in found}
+        graded = {hit.id: ranker.grade_having(hit.id) for hit in found}
         held = [
             Scored(visual, grade)
             for visual, grade in sorted(graded.items(), key=lambda pair: -pair[1])
-            if grade
+            if grade and (is_telling or not _is_renamed(grade))
         ]
         for post, hit in posts_of(held).items():
             if post not in best or best[post].grade < hit.score:
@@ -118,14 +118,6 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
 def _in_turn(first: Sequence[str], second: Sequence[str]) -> Iterator[str]:
     for pair in zip_longest(first, second):
         yield from (each for each in pair if each is not None)
-
-
-def _grade(ranker: FormulaRanker, visual: str, *, is_telling: bool) -> float:
-    """Return the grade of a visual class; 0 if it has not got the formula, and one with other bounds counts as renamed."""
-    grade = ranker.grade(visual)
-    if grade >= CONTAINED_RENAMED and (is_telling or not _is_renamed(grade)):
-        return grade
-    return CONTAINED_RENAMED if is_telling and ranker.has_other_bounds(visual) else 0.0
 
 
 def _is_renamed(grade: float) -> bool:
