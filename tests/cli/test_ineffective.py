@@ -29,6 +29,7 @@ from mathamr.cli import app
             "evaluate --qrels . --run mine.run --posts .",
             "--topics and --posts have an effect only on baselines",
         ),
+        ("evaluate --qrels . --run mine.run --strata formulas", "give --topics as well"),
         ("evaluate --qrels . --run mine.run --html x", "--html writes what --show shows"),
     ],
 )

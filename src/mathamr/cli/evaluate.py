@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mathamr.evaluation.comparison import Comparison
 
 
 def command(
@@ -54,6 +57,13 @@ def command(
     per_topic: Annotated[
         bool, typer.Option("--per-topic", help="Also print the values of every topic.")
     ] = False,
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|formulas",
+            help="Also print means by groups of topics: a file with a topic and its group on each line, or formulas, for thirds by the size of the topics' operator trees (with --topics).",
+        ),
+    ] = None,
     show: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,12 +87,16 @@ def command(
     from mathamr.evaluation.measures import measures
     from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
     from mathamr.evaluation.sidebyside import SideBySide
+    from mathamr.evaluation.strata import FORMULAS, by_formulas, by_stratum, read_strata
     from mathamr.evaluation.table import means_table, significance_table, topics_table
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
 
     named = {*run, *(more or ()), baseline}
-    if (topics or posts) and not show and not named & set(BASELINES):
+    if strata == FORMULAS and topics is None:
+        raise typer.BadParameter("--strata formulas looks at the formulas of topics: give --topics as well")
+    used = show or named & set(BASELINES)
+    if (posts and not used) or (topics and not used and strata != FORMULAS):
         raise typer.BadParameter(
             "--topics and --posts have an effect only on baselines and with --show; name one as a run, or leave them out"
         )
@@ -101,6 +115,10 @@ def command(
         shown = SideBySide(evaluation, show, read_posts(posts, Report()) if posts else ())
     if shown and html:
         write_whole(html, shown.to_html().encode())
+    groups: dict[str, Comparison] = {}
+    if strata:
+        of = by_formulas(evaluation.topics.values()) if strata == FORMULAS else read_strata(Path(strata))
+        groups = dict(by_stratum(comparison, of))
     if as_json:
         floors = {
             floor.run: {measure: floor.mean(measure) for measure in floor.measures}
@@ -110,6 +128,7 @@ def command(
             json.dumps(
                 comparison.to_json(per_topic=per_topic)
                 | {"random": floors}
+                | ({"strata": {name: each.to_json() for name, each in groups.items()}} if groups else {})
                 | ({"shown": shown.to_json()} if shown else {}),
                 ensure_ascii=False,
                 indent=2,
@@ -124,5 +143,7 @@ def command(
     if per_topic:
         print()
         print(topics_table(comparison))
+    for name, each in groups.items():
+        print(f"\n{visible(name)}: {len(each.topics)} topics\n{means_table(each)}")
     if shown:
         print(visible(shown.to_text()))
