@@ -118,6 +118,10 @@ def test_statistics_have_the_rows_of_the_thesis(tmp_path: Path) -> None:
     assert found.formulas == sum(len(graph.formulas) for graph in graphs) == 6
     assert found.kinds["answer"].formulas == 3
     assert found.nodes_median == found.kinds["answer"].nodes
+    trees = [formula.opt for graph in graphs for formula in graph.formulas]
+    assert found.shape is not None
+    assert found.shape.opt_nodes == sum(map(len, trees)) / len(trees)
+    assert found.shape.virtual == pytest.approx(1 + (6 + sum(len(graph.sentences) for graph in graphs)) / 3)
     assert found.vocabularies is not None
     assert found.vocabularies.relations == 2 * (found.vocabularies.relations_raw + 5)
 

@@ -241,6 +241,15 @@ def _show(statistics: Statistics, out: Path, *, as_json: bool) -> None:
     table.add_row("formulas", f"{statistics.formulas:,}")
     table.add_row("nodes per graph", f"{statistics.nodes_mean:.1f} (median {statistics.nodes_median:,})")
     table.add_row("edges per graph", f"{statistics.edges_mean:.1f}")
+    if shape := statistics.shape:
+        table.add_row("virtual nodes per graph", f"{shape.virtual:.1f}")
+        table.add_row(
+            "nodes per tree", f"{shape.opt_nodes:.1f} of operators, {shape.slt_nodes:.1f} of layout"
+        )
+        table.add_row(
+            "words per line of MathAMR",
+            f"{shape.line:.1f} (deviation {shape.line_deviation:.1f}, {shape.lines:,} sentences)",
+        )
     known = statistics.vocabularies
     if known is not None:
         table.add_row(

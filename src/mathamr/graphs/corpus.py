@@ -24,6 +24,7 @@ from mathamr.core.workers import Lost, WorkerPool, WorkLimits
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
+from mathamr.graphs.shape import count_shape
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
@@ -34,7 +35,7 @@ CHUNK = 24
 ALLOWANCE = WorkLimits(timeout=900.0, processor=300.0, memory=6 << 30)
 """The time and memory that one chunk of posts may take; the graphs of a long chapter take some seconds."""
 VOCABULARY_SIZE = 20_000
-VOCABULARY_FORMAT = 2
+VOCABULARY_FORMAT = 3
 
 
 @dataclass(slots=True)
@@ -110,10 +111,12 @@ def build_vocabularies(
         and store.relations_path.exists()
     ):
         return Coverage(**known["coverage"])
-    counts = VocabularyCounts()
+    counts, shape = VocabularyCounts(), Counter[str]()
     texts = (text for _, text in store.texts())
     for chunk, answer in _answers(CountWork, (), workers, texts):
-        counts.add(VocabularyCounts.from_json(answer))
+        labels, sums = answer
+        counts.add(VocabularyCounts.from_json(labels))
+        shape.update(sums)
         if progress:
             progress.advance(len(chunk))
     vocabulary, relations = Vocabulary.build(counts, size), RelationVocabulary.build(counts)
@@ -125,6 +128,7 @@ def build_vocabularies(
         len(counts.raw_relations),
         len(relations),
     )
+    store.set_meta("shape", json.dumps(shape))
     store.set_meta("vocabularies", json.dumps({"made_from": made_from, "coverage": asdict(coverage)}))
     return coverage
 
@@ -196,16 +200,18 @@ class GraphWork:
 
 
 class CountWork:
-    """Counts labels and relations of graphs given as Penman texts."""
+    """Counts labels, relations and sizes of graphs given as Penman texts."""
 
     identity = ""
 
     def __call__(self, request: list[str]) -> list[Any]:
-        """Return the counts of these graphs together."""
-        counts = VocabularyCounts()
+        """Return the counts of these graphs together, and those of their shape."""
+        counts, shape = VocabularyCounts(), Counter[str]()
         for text in request:
-            counts.count(flatten(notation.read(text)))
-        return counts.to_json()
+            graph = notation.read(text)
+            counts.count(flatten(graph))
+            shape.update(count_shape(graph))
+        return [counts.to_json(), shape]
 
 
 class TensorWork:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mathamr.graphs.corpus import BuildCounts
+from mathamr.graphs.shape import GraphShape
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.vocabulary import Coverage
 
@@ -36,6 +38,7 @@ class Statistics:
     formulas: int
     vocabularies: Coverage | None = None
     reading: dict[str, Any] = field(default_factory=dict)
+    shape: GraphShape | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -69,4 +72,5 @@ def statistics(
         formulas=formulas,
         vocabularies=vocabularies,
         reading=reading or {},
+        shape=GraphShape.of(json.loads(shape)) if (shape := store.meta("shape")) else None,
     )
