@@ -32,6 +32,7 @@ def decode(data: bytes, report: Report) -> str:
             cause, f"byte {data[error.start]:#04x} at offset {error.start} is not {cause[8:]}; replaced"
         )
         text = data.decode(encoding, errors="replace")
+    report.characters += len(text)
     return clean_text(text, report)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.posts.bounds import keep_bounds
 from mathamr.posts.budget import OverBudgetError, keep_budget, within_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
@@ -201,7 +202,8 @@ def read_format(
         report.at("")
         size = sum(map(size_of, collection.files))
         try:
-            for post in keep_budget(reader.read(collection, report, learned), report, reader.seconds, size):
+            found = reader.read(collection, report, learned)
+            for post in keep_bounds(keep_budget(found, report, reader.seconds, size), report):
                 begun.add(report.file)
                 yield post
             return

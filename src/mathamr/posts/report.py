@@ -11,7 +11,7 @@ from mathamr.core.terminal import visible
 
 INCOMPLETE = frozenset({
     "archive too dense", "archive too large", "damaged XML", "damaged archive", "damaged notebook", "damaged page",
-    "damaged row", "document not read", "encrypted page", "file too large", "nested too deeply", "PDF not read", "reader failed",
+    "damaged row", "document not read", "encrypted page", "file too large", "nested too deeply", "output too large", "PDF not read", "reader failed",
     "row too large", "too slow", "truncated XML", "unreadable", "unreadable input", "XML with entities",
 })  # fmt: skip
 """Causes for which something was skipped that may hold posts: what a file had before may still be in it."""
@@ -64,6 +64,8 @@ class Report:
         self.examples: dict[str, list[Problem]] = {}
         self.incomplete: set[str] = set()
         """The files, and the folders, that could not be read whole."""
+        self.characters = 0
+        """How many characters of documents were read."""
         self.bytes_read = 0
         self.bytes_total: int | None = None
         self.on_bytes: Callable[[], None] | None = None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from mathamr.posts.bounds import FREELY, NAMES, cut_title
 from mathamr.posts.format import Collection
 from mathamr.posts.inputs import STDIN, display_path
 from mathamr.posts.markup import formulas_of
@@ -59,7 +60,7 @@ def _one_line(text: str) -> str:
 
 
 def _posts(source: str, file: Path, name: str, report: Report, first: Mapping[str, Path]) -> Iterator[Post]:
-    words: dict[str, str] = dict(_MONTHS)
+    words = _Abbreviations(len(source), report)
     starts = list(_ENTRY.finditer(source))
     ends = [start.start() for start in starts[1:]] + [len(source)] * bool(starts)
     line = done = 0
@@ -86,6 +87,23 @@ def _posts(source: str, file: Path, name: str, report: Report, first: Mapping[st
         yield _post(f"{name}#{key[1]}", key[1], fields, file, Place(name, line + 1, key[1]), report)
 
 
+class _Abbreviations(dict[str, str]):
+    """What `@string` defines; what is written for abbreviations has a length in proportion to that of the file."""
+
+    def __init__(self, size: int, report: Report) -> None:
+        super().__init__(_MONTHS)
+        self._left, self._report = FREELY + NAMES * size, report
+
+    def written(self, name: str) -> str:
+        """Return what an abbreviation stands for; the abbreviation itself where it has none, or none more may be written."""
+        found = self.get(name.lower(), name)
+        self._left -= len(found) - len(name)
+        if self._left < 0 and found != name:
+            self._report.skip("repeated names", f"abbreviations are written as they are, as they are too long: {name[:60]!r}")
+            return name
+        return found
+
+
 def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Place, report: Report) -> Post:
     title = _strip_braces(" ".join(fields[name] for name in ("title", "subtitle") if fields.get(name)))
     where = ", ".join(
@@ -95,18 +113,19 @@ def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Plac
     texts = [fields[name] for name in _TEXT_FIELDS if fields.get(name)]
     body = "\n\n".join([*([f"{facts}."] if facts else []), *texts])
     year = re.search(r"\d{4}", fields.get("year") or fields.get("date") or "")
+    title = cut_title(title or key, report)
     return Post(
         id=own,
         kind="reference",
         body=body,
-        title=title or key,
+        title=title,
         markup="latex",
         tags=tuple(dict.fromkeys(filter(None, map(str.strip, re.split("[,;]", fields.get("keywords", ""))))))[
             :50
         ],
         date=year[0] if year else None,
         source=display_path(file),
-        formulas=formulas_of(own, title or key, body, "latex", report.note),
+        formulas=formulas_of(own, title, body, "latex", report.note),
         place=place,
     )
 
@@ -154,14 +173,14 @@ def _strip_braces(value: str) -> str:
     return "".join(letter for place, letter in enumerate(value) if place not in dropped).strip()
 
 
-def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:
+def _fields(text: str, at: int, words: _Abbreviations, report: Report) -> Iterator[tuple[str, str]]:
     """Yield the fields of an entry, names in lower case; of a damaged one those before the damage."""
     while (field := _FIELD.match(text, at)) is not None:
         value, at = _value(text, field.end(), words, report)
         yield field[1].lower(), " ".join(value.split())
 
 
-def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tuple[str, int]:
+def _value(text: str, at: int, words: _Abbreviations, report: Report) -> tuple[str, int]:
     """Return a value, its parts joined, and the offset where it ends."""
     parts: list[str] = []
     length = counted = 0
@@ -176,7 +195,7 @@ def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tupl
                 parts.append(text[at + 1 : end - 1])
             at = end
         elif (bare := _BARE.match(text, at)) is not None:
-            parts.append(words.get(bare[0].lower(), bare[0]))
+            parts.append(words.written(bare[0]))
             at = bare.end()
         length += sum(map(len, parts[counted:]))
         counted = len(parts)

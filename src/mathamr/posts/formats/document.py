@@ -15,6 +15,7 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Literal
 
+from mathamr.posts.bounds import bounded_title
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart
 from mathamr.posts.identifiers import stable_name, unique
@@ -134,7 +135,7 @@ class Document:
             return
         for part in parts:
             part.body = "\n".join(part.html)
-            title = "" if part.statement is not None else self._title(part)
+            title = "" if part.statement is not None else bounded_title(self._titles(part), report, *part.headings[-1:])
             yield part.post(
                 "html",
                 self.file or self.path,
@@ -148,10 +149,10 @@ class Document:
                 macros=definitions_for(f"{title}\n{part.body}", self.macros) if self.macros else (),
             )
 
-    def _title(self, part: DocumentPart) -> str:
+    def _titles(self, part: DocumentPart) -> Iterable[str]:
         if part.kind not in ("section", "note", "page", "article"):
-            return ": ".join(part.headings)
-        return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
+            return part.headings
+        return dict.fromkeys(name for name in (self.title, *part.headings) if name)
 
     def _join(self) -> Iterator[DocumentPart]:
         """Yield the parts that become posts: short sections, and all sections of a short document, are joined."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from mathamr.posts.bounds import cut_title
 from mathamr.posts.formats.indexentries import distinct, index_entries
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Markup, Place, Post
@@ -88,6 +89,7 @@ class OutlinePart:
         keywords: tuple[str, ...] = (),
     ) -> Post:
         """Return the post of this part, linked with its proofs or with what it proves; `path` leads to its file."""
+        title = cut_title(title, report)
         formulas = formulas_of(self.id, title, self.body, markup, report.note)
         proofs = [Link(other.id, "proof") for other in (self.statement, *self.proofs) if other is not None]
         first, rest = _own_document_first(links)

@@ -21,6 +21,8 @@ from mathamr.posts.report import Report
 LARGEST_FILE = 64 << 20
 DEEPEST = 100
 """Elements in each other that are followed; what is nested deeper is read as text."""
+LONGEST_REFERENCE = 100
+"""Characters of the title of its target in a reference."""
 
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _LEVELS = {
@@ -83,6 +85,7 @@ def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
 def _root(file: Path, report: Report) -> Any | None:
     """Return the root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
     data = read_bytes(file, report, LARGEST_FILE)
+    report.characters += len(data or b"")
     return None if data is None else xml_root(data, display_path(file), report)
 
 
@@ -96,7 +99,7 @@ def _collect(root: Any, macros: dict[str, str], targets: dict[str, _Target]) -> 
         if name == "macros":
             macros_in("".join(node.itertext()), macros)
         if (label := node.get(_ID)) and label not in targets:
-            targets[label] = _Target(name, _words(node.find("title")))
+            targets[label] = _Target(name, _words(node.find("title"))[:LONGEST_REFERENCE])
 
 
 def _words(node: Any | None) -> str:
@@ -107,7 +110,7 @@ def _words(node: Any | None) -> str:
     for child in node:
         inside = "".join(child.itertext())
         parts += [f"${inside}$" if _name(child) == "m" else inside, child.tail or ""]
-    return " ".join("".join(parts).split())[:500]
+    return " ".join("".join(parts).split())
 
 
 def _entry(node: Any) -> str:

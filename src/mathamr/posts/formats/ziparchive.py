@@ -98,6 +98,8 @@ class ZipArchive(Closing):
     def xml(self, name: str) -> Any:
         """Return the root of a member in XML; `None`, with a report, if it is not XML or defines entities."""
         data = self.read(name)
+        if data is not None:
+            self._report.characters += len(data)
         return None if data is None else xml_root(data, name, self._report)
 
 

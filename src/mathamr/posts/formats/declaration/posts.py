@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mathamr.posts.bounds import cut_title
 from mathamr.posts.formats.declaration.pieces import statement_latex
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
@@ -79,7 +80,7 @@ def declaration_post(
     made = f"-- {_made(declared)}\n" if _made(declared) else ""
     code = f"{made}{context}{declared.code}"
     body = f"{doc}\n\n```{language}\n{code}\n```\n".lstrip("\n")
-    title = declared.name or f"{declared.word} {stem(Path(path))}"
+    title = cut_title(declared.name or f"{declared.word} {stem(Path(path))}", report)
     if _MAY_HAVE_FORMULAS.search(doc):
         formulas = formulas_of(own, title, body, "declaration", report.note)
     else:
@@ -148,7 +149,7 @@ def documentation_post(
     heading = heading_of(body)
     if _LICENCE.match(body) or not body.replace(heading, "").strip("# \n"):
         return
-    title = heading or stem(Path(path))
+    title = cut_title(heading or stem(Path(path)), report)
     own = unique(f"{path}#{stable_name(title, body[:300])}" if taken else path, taken)
     mentioned = (first or second for first, second in _MENTIONED.findall(body))
     yield Post(

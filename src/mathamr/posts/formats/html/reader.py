@@ -11,6 +11,7 @@ from html import unescape
 from urllib.parse import unquote, urlsplit
 
 from mathamr.core.listing import names
+from mathamr.posts.bounds import bounded_title
 from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
@@ -60,7 +61,7 @@ def page_posts(
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
         links_of_part = (*own, *links.of(part.body, page, part.id))
-        yield part.post("html", path, source, report, title=": ".join(part.headings), links=links_of_part)
+        yield part.post("html", path, source, report, title=bounded_title(part.headings, report), links=links_of_part)
 
 
 def _is_noise(data: bytes) -> bool:
@@ -73,12 +74,14 @@ def _page(data: bytes, report: Report) -> str:
     """Return the text of a page: UTF-8, or what it declares where it is not UTF-8."""
     declared = _CHARSET.search(data, 0, 4096)
     try:
-        return clean_text(data.decode("utf-8-sig"), report)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         encoding = _encoding(declared[1].decode()) if declared else None
-        return (
-            decode(data, report) if encoding is None else clean_text(data.decode(encoding, "replace"), report)
-        )
+        if encoding is None:
+            return decode(data, report)
+        text = data.decode(encoding, "replace")
+    report.characters += len(text)
+    return clean_text(text, report)
 
 
 def _encoding(name: str) -> str | None:

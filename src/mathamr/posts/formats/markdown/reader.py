@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 
+from mathamr.posts.bounds import bounded_title
 from mathamr.posts.format import MARKDOWN_SUFFIXES, Collection
 from mathamr.posts.formats.indexentries import distinct, hashtags
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
@@ -46,7 +47,7 @@ def note_posts(
             path,
             display_path(file),
             report,
-            title=": ".join(part.headings),
+            title=bounded_title(part.headings, report),
             links=chain(own, notes.links(part.body, note, part.id, report)),
             tags=distinct((*front.tags, *hashtags(part.body))),
             date=front.date,

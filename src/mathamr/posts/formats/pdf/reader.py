@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from mathamr.posts.bounds import LONGEST_PATH, cut_title
 from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import element, math, text
@@ -50,7 +51,7 @@ def _posts(data: bytes, file: Path, name: str, report: Report, seconds: int) -> 
         elif "pages" in row:
             if not row["pages"]:
                 report.skip("PDF not read", "no pages were found")
-            title = clean_text(row["title"], report) or title
+            title = cut_title(clean_text(row["title"], report), report, LONGEST_PATH) or title
         else:
             pages += 1
             formulas += len(row["formulas"])
@@ -69,6 +70,7 @@ def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report
     if row["text"] is None:
         report.skip("damaged page", f"page {row['page']} cannot be read")
         return None
+    report.characters += len(row["text"])
     words = _HYPHEN.sub(r"\1", clean_text(row["text"], report))
     blocks = [element("p", text(part.strip())) for part in re.split(r"\n\s*\n", words) if part.strip()]
     for formula in row["formulas"]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from mathamr.posts.bounds import LONGEST_PATH, cut_title
 from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document
@@ -57,7 +58,8 @@ def _pages(
 
 def _document(page: Any, line: int, path: str, report: Report) -> Document | None:
     found = {child.tag.rpartition("}")[2]: child for child in page if isinstance(child.tag, str)}
-    title = clean_text(" ".join((_text(found.get("title"))).split()), report)
+    title = " ".join((_text(found.get("title"))).split())
+    title = cut_title(clean_text(title, report), report, LONGEST_PATH)
     if _text(found.get("ns")).strip() not in ("", "0"):
         report.ignore(
             "no article", "a talk page, a category, a template or another page that is not an article"

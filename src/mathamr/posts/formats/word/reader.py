@@ -100,6 +100,7 @@ class _WordBody:
         data = self._archive.read(name)
         if data is None:
             return None
+        self._report.characters += len(data)
         for strict, usual in _STRICT.items():
             data = data.replace(strict, usual)
         return xml_root(data, name, self._report)
