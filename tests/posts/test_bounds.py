@@ -66,7 +66,9 @@ def test_the_headings_above_are_left_out_of_a_title_before_its_own() -> None:
     report = Report()
     assert bounded_title(["Limits", "Series"], report) == "Limits: Series"
     assert bounded_title(["Limits " * 100, "Series"], report) == "Series"
-    assert bounded_title([f"<math>{'<mi>x</mi>' * 100}</math>", "Series"], report).endswith(": Series"), "tags are not seen"
+    assert bounded_title([f"<math>{'<mi>x</mi>' * 100}</math>", "Series"], report).endswith(": Series"), (
+        "tags are not seen"
+    )
     assert report.skipped == {"title too long": 1}
 
 

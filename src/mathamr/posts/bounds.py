@@ -49,7 +49,10 @@ def cut_title(title: str, report: Report, longest: int = LONGEST_TITLE) -> str:
     """Return a title, cut at a blank if it is too long."""
     if len(title) <= longest:
         return title
-    report.skip("title too long", f"a title of {len(title):,} characters, of which {longest:,} are read: {title[:60]!r}")
+    report.skip(
+        "title too long",
+        f"a title of {len(title):,} characters, of which {longest:,} are read: {title[:60]!r}",
+    )
     kept = title[:longest]
     return kept[: kept.rfind("<")] if kept.rfind("<") > kept.rfind(">") else kept.rpartition(" ")[0] or kept
 
@@ -70,14 +73,33 @@ def keep_bounds(posts: Iterator[Post], report: Report) -> Iterator[Post]:
         names += own
         if own > SHORT_TITLE and names > FREELY + NAMES * read:
             names -= own
-            report.skip("repeated names", f"the names in its posts are longer than the file; left out of {post.id[:60]!r}")
+            report.skip(
+                "repeated names",
+                f"the names in its posts are longer than the file; left out of {post.id[:60]!r}",
+            )
             post = _with_short_names(post, report)
         labels = 0 if post.place is None else sum(map(len, post.place.labels))
-        own = sum(map(len, (post.id[:LONGEST_ID], post.title, post.body, *post.tags, *post.macros, *post.aliases, *post.keywords)))
+        own = sum(
+            map(
+                len,
+                (
+                    post.id[:LONGEST_ID],
+                    post.title,
+                    post.body,
+                    *post.tags,
+                    *post.macros,
+                    *post.aliases,
+                    *post.keywords,
+                ),
+            )
+        )
         everything += own + labels
         if everything > FREELY + ALL * read:
             everything -= own + labels
-            report.skip("output too large", f"its posts have more than {ALL} times the size of the file; {post.id[:60]!r} is left out")
+            report.skip(
+                "output too large",
+                f"its posts have more than {ALL} times the size of the file; {post.id[:60]!r} is left out",
+            )
             continue
         yield post
 

@@ -99,7 +99,10 @@ class _Abbreviations(dict[str, str]):
         found = self.get(name.lower(), name)
         self._left -= len(found) - len(name)
         if self._left < 0 and found != name:
-            self._report.skip("repeated names", f"abbreviations are written as they are, as they are too long: {name[:60]!r}")
+            self._report.skip(
+                "repeated names",
+                f"abbreviations are written as they are, as they are too long: {name[:60]!r}",
+            )
             return name
         return found
 

@@ -135,7 +135,11 @@ class Document:
             return
         for part in parts:
             part.body = "\n".join(part.html)
-            title = "" if part.statement is not None else bounded_title(self._titles(part), report, *part.headings[-1:])
+            title = (
+                ""
+                if part.statement is not None
+                else bounded_title(self._titles(part), report, *part.headings[-1:])
+            )
             yield part.post(
                 "html",
                 self.file or self.path,

@@ -61,7 +61,9 @@ def page_posts(
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
         links_of_part = (*own, *links.of(part.body, page, part.id))
-        yield part.post("html", path, source, report, title=bounded_title(part.headings, report), links=links_of_part)
+        yield part.post(
+            "html", path, source, report, title=bounded_title(part.headings, report), links=links_of_part
+        )
 
 
 def _is_noise(data: bytes) -> bool:
