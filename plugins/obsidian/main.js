@@ -279,10 +279,12 @@ var Panel = class extends import_obsidian.ItemView {
     });
   }
 };
-function summary({ hits, found, absent, query }) {
+function summary({ hits, found, absent, checked, query }) {
   const quoted = absent.map((word) => `“${word}”`).join(", ");
   const first = hits.length === 0 ? "Nothing found." : found === "nothing" ? "Nothing here seems to be what you asked for. These entries are only similar." : found === "similar" ? "The nearest, perhaps not what you asked." : "";
-  return [quoted ? `Your notes do not mention ${quoted}.` : "", first, ...query.notes].filter(Boolean).join(" ");
+  const isStale = checked ? checked.changed_files + checked.new_files + checked.deleted_files > 0 : false;
+  const lacks = isStale ? `Your notes did not mention ${quoted} when they were indexed.` : `Your notes do not mention ${quoted}.`;
+  return [quoted ? lacks : "", first, ...query.notes].filter(Boolean).join(" ");
 }
 function plain(text) {
   return { kind: "text", text, matched: false };

@@ -81,6 +81,19 @@ def test_a_deleted_note_is_no_strong_match(notes: Path) -> None:
         assert not first[1].is_deleted
 
 
+def test_no_door_states_as_a_fact_what_an_old_index_says(notes: Path) -> None:
+    with Index.open(notes, device="cpu") as index:
+        fresh = index.search("aardvark")
+        assert fresh.absence == "The collection does not mention “aardvark”."
+        (notes / "aardvark.md").write_text("An aardvark.")
+        stale = index.search("aardvark")
+        assert stale.absence == "The collection did not mention “aardvark” when it was indexed."
+        assert (fresh.found, stale.found) == ("nothing", "similar")
+        checked = stale.to_json()["checked"]
+        assert (checked["new_files"], checked["changed_files"], checked["deleted_files"]) == (1, 0, 0)
+        assert checked["text"].endswith("files since then: 1 new")
+
+
 def test_a_search_says_what_changed_and_what_to_do(notes: Path, mathamr: Command) -> None:
     found = mathamr("search", notes, "aardvark")
     assert "The collection does not mention “aardvark”." in found.stdout
@@ -90,4 +103,4 @@ def test_a_search_says_what_changed_and_what_to_do(notes: Path, mathamr: Command
     assert "files since they were indexed: 1 new; bring the index up to date with: mathamr index" in " ".join(
         found.stdout.split()
     )
-    assert "does not mention “aardvark” as it was indexed." in " ".join(found.stdout.split())
+    assert "The collection did not mention “aardvark” when it was indexed." in " ".join(found.stdout.split())

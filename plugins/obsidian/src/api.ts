@@ -34,6 +34,7 @@ export interface Answer {
   task: Task;
   found: Match | "nothing";
   absent: string[];
+  checked: { changed_files: number; new_files: number; deleted_files: number } | null;
   query: { notes: string[] };
   hits: Hit[];
 }

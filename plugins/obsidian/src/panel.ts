@@ -177,7 +177,7 @@ export class Panel extends ItemView {
   }
 }
 
-function summary({ hits, found, absent, query }: Answer): string {
+function summary({ hits, found, absent, checked, query }: Answer): string {
   const quoted = absent.map((word) => `“${word}”`).join(", ");
   const first =
     hits.length === 0
@@ -187,7 +187,9 @@ function summary({ hits, found, absent, query }: Answer): string {
         : found === "similar"
           ? "The nearest, perhaps not what you asked."
           : "";
-  return [quoted ? `Your notes do not mention ${quoted}.` : "", first, ...query.notes].filter(Boolean).join(" ");
+  const isStale = checked ? checked.changed_files + checked.new_files + checked.deleted_files > 0 : false;
+  const lacks = isStale ? `Your notes did not mention ${quoted} when they were indexed.` : `Your notes do not mention ${quoted}.`;
+  return [quoted ? lacks : "", first, ...query.notes].filter(Boolean).join(" ");
 }
 
 function plain(text: string): Piece {

@@ -14,7 +14,7 @@ from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
-from mathamr.search.hits import SIMILAR_ONLY, FormulaHit, Hit, Hits, absence
+from mathamr.search.hits import SIMILAR_ONLY, FormulaHit, Hit, Hits
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
@@ -37,7 +37,7 @@ def show_hits(
     for note in hits.notes:
         console.print(Text(f"note: {note}", style="yellow"))
     if hits.absent:
-        console.print(Text(absence(hits.absent), style="yellow"))
+        console.print(Text(hits.absence, style="yellow"))
     if not hits.hits:
         console.print("Nothing found." if not hits.offset else "No more hits.")
     similar = hits.similar_from

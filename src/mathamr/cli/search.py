@@ -160,7 +160,6 @@ def command(
         return query if mark is None else query.marked(mark)
 
     from mathamr.index.engines.entry import Filter
-    from mathamr.search.hits import absence
     from mathamr.search.searcher import Index
 
     read({})  # what is wrong with the query is said before anything is loaded
@@ -183,9 +182,7 @@ def command(
         notes = [
             f"files since they were indexed: {changes}; bring the index up to date with: mathamr index {index}"
         ]
-        if hits.absent and not as_json:
-            notes.append(f"{absence(hits.absent).removesuffix('.')} as it was indexed.")
-        hits = replace(hits, notes=(*hits.notes, *notes), absent=hits.absent if as_json else ())
+        hits = replace(hits, notes=(*hits.notes, *notes))
     if as_json:
         print(json.dumps(_json(hits, editor, citations=citations), ensure_ascii=False))
         return

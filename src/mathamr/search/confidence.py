@@ -19,7 +19,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, stems, word_tokens, words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
-from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Match
+from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Found, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
 from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words, has_phrase
@@ -128,7 +128,7 @@ class Confidence:
         """
         if any(map(self._is_name, self.absent)):
             return ["similar"] * len(self._ranked)
-        least = [self._least(each) for each in reversed(self._ranked)]
+        least = [self.least(each) for each in reversed(self._ranked)]
         probabilities = isotonic([self._judged(each) for each in self._ranked])
         floors = reversed(list(accumulate(least, max)))
         called = map(self._called, self._ranked, map(max, probabilities, floors))
@@ -162,7 +162,7 @@ class Confidence:
         """Return the probability of a result; a post that has the query as its name, label, tag or entry is what was asked."""
         return 1.0 if is_exact(found) else self.probability(found)
 
-    def _least(self, found: RankedResult) -> float:
+    def least(self, found: RankedResult) -> float:
         """Return the least probability of a result that has what was typed, or 0.
 
         A post with a formula that was asked for alone, or with one that contains it, is what was asked; beside words, or in other letters, it may be.
@@ -284,6 +284,12 @@ def is_exact(found: RankedResult) -> bool:
     is_called = evidence.get("name", 0.0) >= NAMED or not LISTED.keys().isdisjoint(evidence)
     has_formula = evidence.get(HOLDS, 0.0) >= RENAMED
     return bool(evidence.get("label") or is_called or has_formula or evidence.get(LISTED_BY))
+
+
+def found_of(labels: Sequence[Match], confidence: Confidence | None) -> Found:
+    """Return the best label of the first results; `nothing` where surely none of them is what was asked, or there are none."""
+    best: Found = min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing")
+    return "nothing" if best == "similar" and (confidence is None or confidence.is_surely_absent) else best
 
 
 def isotonic(values: Sequence[float]) -> list[float]:

@@ -62,14 +62,18 @@ NAMED = 0.35
 """The share of the greatest bonus from which a post's title has the whole name that was asked for."""
 
 
-def absence(words: Sequence[str]) -> str:
-    """Return the sentence that says which words of a query the collection lacks.
+def absence(words: Sequence[str], *, is_stale: bool = False) -> str:
+    """Return the sentence that says which words of a query the collection lacks, or lacked when it was indexed.
 
     >>> absence(["Cantelli"]), absence(["foo", "bar", "baz"])
     ('The collection does not mention “Cantelli”.', 'The collection does not mention “foo”, “bar” or “baz”.')
+    >>> absence(["Cantelli"], is_stale=True)
+    'The collection did not mention “Cantelli” when it was indexed.'
     """
     quoted = [f"“{word}”" for word in words]
     listed = " or ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else quoted[0]
+    if is_stale:
+        return f"The collection did not mention {listed} when it was indexed."
     return f"The collection does not mention {listed}."
 
 
@@ -278,14 +282,19 @@ class Hits:
             return ""
         return NOTHING_MATCHES if self.found == "nothing" else NEAREST
 
+    @property
+    def absence(self) -> str:
+        """The sentence that says which words the collection lacks; empty if it lacks none."""
+        is_stale = self.checked is not None and bool(self.checked.changes)
+        return absence(self.absent, is_stale=is_stale) if self.absent else ""
+
     def __repr__(self) -> str:
         asked, more = shortened_text(self.query.text), " and more" if self.more else ""
         return f"Hits({asked!r}, {len(self)} {self.task}{more}, found={self.found!r})"
 
     def __str__(self) -> str:
         """Return a line for each hit, below what is known of all."""
-        lines = [absence(self.absent)] if self.absent else []
-        lines += [self.heading] if self.heading else []
+        lines = [line for line in (self.absence, self.heading) if line]
         return "\n".join([*lines, *map(str, self)]) or "Nothing found."
 
     def __iter__(self) -> Iterator[Hit]:

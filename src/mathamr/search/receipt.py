@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from mathamr.index.catalogue.holdings import Holdings
+from mathamr.index.freshness import FileChanges
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +17,16 @@ class Receipt:
     holdings: Holdings
     updated: str
     """When the index was last brought up to date, as ISO 8601; empty if that is unknown."""
+    changes: FileChanges = field(default_factory=FileChanges)
+    """What became of the files since, as far as it was looked at: a search looks where it denies something."""
 
     def __str__(self) -> str:
         """Return it as one line.
 
         >>> print(Receipt(Holdings(12, 336, 3, 1), "2026-11-19T08:12:00+00:00"))
         looked through 336 entries of 12 files, as they were on 19 November 2026; 3 formulas could not be read; 1 page of a PDF has no formulas
+        >>> print(Receipt(Holdings(1, 1), "", FileChanges(changed=2)))
+        looked through 1 entry of 1 file; files since then: 2 changed
         """
         files, entries, unread, pages = asdict(self.holdings).values()
         day = _day(self.updated)
@@ -35,11 +40,14 @@ class Receipt:
             parts.append(
                 f"{pages:,} {'page of a PDF has' if pages == 1 else 'pages of PDFs have'} no formulas"
             )
+        if self.changes:
+            parts.append(f"files since then: {self.changes}")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON values."""
-        return {**asdict(self.holdings), "updated": self.updated, "text": str(self)}
+        changes = {f"{what}_files": count for what, count in asdict(self.changes).items()}
+        return {**asdict(self.holdings), "updated": self.updated, **changes, "text": str(self)}
 
 
 def _counted(count: int, one: str, many: str) -> str:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from mathamr.core.closing import Closing
@@ -23,6 +25,7 @@ from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.freshness import FileChanges, compare_files
+from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import READING
 from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
@@ -33,14 +36,14 @@ from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
-from mathamr.search.confidence import BACKGROUND, Confidence, formula_match
+from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, SentenceMatch, aligned_views, sentence_with
 from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak, titled
-from mathamr.search.hits import LISTED_BY, MATCHES, Found, Hits, Match
+from mathamr.search.hits import LISTED_BY, Hits
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
 from mathamr.search.listing import list_passing
 from mathamr.search.locations import labelled_first, within
@@ -274,15 +277,7 @@ class Index(Closing):
             if wanted.is_empty and not is_listing:
                 notes.append("the query has only common words; add more specific ones")
             near = not is_listing and any(True for _ in fields_of(ranking))
-            confidence = Confidence(
-                context.query,
-                self.archive.lexical.posts,
-                self._label_weights,
-                ranked,
-                ranker.corrected,
-                declarations=self._declarations([each.id for each in ranked]),
-                sentences=self._sentences,
-            )
+            confidence = self.confidence(context.query, ranked, ranker.corrected)
             labels = confidence.matches() if task == "answers" else list(map(formula_match, ranked))
             if task == "formulas" or not confidence.unmentioned:
                 notes += self._remarks(context.query, ranked, ranking, where)
@@ -298,6 +293,9 @@ class Index(Closing):
             if group:
                 hits = fold(hits, page, ranked)
             notes += maker.notes
+        absent = tuple(confidence.unmentioned if task == "answers" else ())
+        found = found_of(labels, confidence if task == "answers" else None)
+        checked = self._receipt(is_denial=bool(absent) or found in ("similar", "nothing"))
         return Hits(
             query=context.query,
             task=task,
@@ -307,10 +305,29 @@ class Index(Closing):
             more=len(groups) > offset + k,
             seconds=timer.seconds,
             notes=(*context.query.notes, *notes),
-            absent=tuple(confidence.unmentioned if task == "answers" else ()),
+            absent=absent,
             counts=self._counts(task, ranked[:counted]) if counted else None,
-            found=_found(labels, confidence if task == "answers" else None),
-            checked=self._receipt(),
+            found="similar" if found == "nothing" and hits and checked.changes else found,
+            checked=checked,
+        )
+
+    @_one_revision
+    def confidence(
+        self,
+        query: Query,
+        ranked: Sequence[RankedResult],
+        corrected: Mapping[str, str] = MappingProxyType({}),
+        lexicon: LexicalPart | None = None,
+    ) -> Confidence:
+        """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
+        return Confidence(
+            query,
+            lexicon or self.archive.lexical.posts,
+            self._label_weights,
+            ranked,
+            corrected,
+            declarations=self._declarations([each.id for each in ranked]),
+            sentences=self._sentences,
         )
 
     @property
@@ -326,13 +343,14 @@ class Index(Closing):
             self._labels = (recorded.fingerprint, weights)
         return self._labels[1]
 
-    def _receipt(self) -> Receipt:
-        """Return what a search looks through; it is counted once for each revision."""
+    def _receipt(self, *, is_denial: bool) -> Receipt:
+        """Return what a search looks through, counted once for each revision; where it denies something, files are looked at."""
         revision = self.archive.catalogue.revision
         if self._checked is None or self._checked[0] != revision:
             updated = self.archive.manifest.updated
             self._checked = (revision, Receipt(self.archive.catalogue.holdings(), updated))
-        return self._checked[1]
+        receipt = self._checked[1]
+        return replace(receipt, changes=self.file_changes()) if is_denial else receipt
 
     def _declarations(self, ids: Sequence[str]) -> frozenset[str]:
         """Return those of some posts that are declarations of a formal library."""
@@ -651,12 +669,6 @@ def load_for_forks(path: Path | str, *, device: str, model: Path | str | None = 
         # The first text makes ONNX Runtime lay out the weights; it starts no thread.
         list(system.encode([Item(post=Query.of_text("$x$").post)]))
         return system
-
-
-def _found(labels: Sequence[Match], confidence: Confidence | None) -> Found:
-    """Return the best label of the first results; `nothing` where surely none of them is what was asked, or there are none."""
-    best: Found = min(labels[:MOST_GRADED], key=MATCHES.index, default="nothing")
-    return "nothing" if best == "similar" and (confidence is None or confidence.is_surely_absent) else best
 
 
 def _check(task: str, where: Filter | None) -> None:

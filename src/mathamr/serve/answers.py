@@ -139,6 +139,11 @@ class ReceiptShown(BaseModel):
     unread_formulas: int = Field(description="formulas that could not be read")
     pages_without_formulas: int = Field(description="pages of PDFs of which only the text was read")
     updated: str = Field(description="when the index was last brought up to date, as ISO 8601")
+    changed_files: int = Field(
+        description="files that changed since then; looked at where something is denied"
+    )
+    new_files: int = Field(description="files that are new since then")
+    deleted_files: int = Field(description="files that were deleted since then")
     text: str = Field(description="the same as one sentence")
 
 

@@ -171,7 +171,9 @@ function tell(line, isRepeated = false) {
 function notes({ query, absent, found: best, checked }) {
   const quoted = absent.map((word) => `“${word}”`);
   const listed = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ");
-  const lines = [...(absent.length ? [`your collection does not mention ${listed}`] : []), ...query.notes];
+  const isStale = checked && checked.changed_files + checked.new_files + checked.deleted_files > 0;
+  const lacks = isStale ? `your collection did not mention ${listed} when it was indexed` : `your collection does not mention ${listed}`;
+  const lines = [...(absent.length ? [lacks] : []), ...query.notes];
   if (checked && (best === "similar" || best === "nothing")) lines.push(checked.text);
   return lines.map((note) => element("p", { class: "note" }, sentence(note)));
 }
