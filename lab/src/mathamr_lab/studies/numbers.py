@@ -23,13 +23,10 @@ from mathamr.posts.report import Report
 _SHOWN = re.compile(r"(?:[^\W\d_]+[ -]){1,4}((?:[A-Z]|\d+)(?:[.-](?:\d+|[A-Z]))*)(?![\w.-]*\w)")
 _NO_STATEMENTS = frozenset(["section", "note", "page", "article", "proof", "solution", "reference"])
 _INSIDE = re.compile(r"enum|item|Item|equation|AMS|(?:sub)*(?:section|appendix)\b|chapter|figure|table")
-_HEADED = re.compile(
-    r"""<(?:article|div|figure)\b[^<>]*\bid="(?P<id>[^"<>]+)"[^<>]*>
-    \s*<(?:h\d|div|p|span)\b[^<>]*\bclass="[^"]*\bheading\b[^"]*"[^<>]*>.{0,200}?<span\s+class="codenumber">(?P<number>[^<>]+)</span>
-    |<div\b[^<>]*\bclass="[^"]*\b(?:proof|exercise)\b[^"]*"[^<>]*\bid="(?P<sphinx>[^"<>]+)"[^<>]*>\s*
-    <p\b[^<>]*><span\s+class="caption-number">\w[\w ]*?\s(?P<counted>[\w.]+)\s*</span>""",
-    re.X | re.S,
-)
+_NUMBER = re.compile(r'<span class="(?:codenumber">|caption-number">[^<>]*?)(?P<number>[\w.]+)[\s.]*</span>')
+_ID = re.compile(r'\bid="([^"<>]+)"')
+_BEFORE = 500
+"""Characters before a number among which its element begins."""
 
 
 def run(sources: Path, truths: Iterable[Path]) -> None:
@@ -67,9 +64,10 @@ def _numbers_of(file: Path) -> Iterator[tuple[str, Numbered]]:
     if file.suffix == ".aux":
         yield from numbers_in(file.read_text("utf-8", "replace")).items()
     elif file.suffix in (".html", ".htm"):
-        for match in _HEADED.finditer(file.read_text("utf-8", "replace")):
-            number = match["number"] or match["counted"]
-            yield match["id"] or match["sphinx"], Numbered("", number.strip())
+        text = file.read_text("utf-8", "replace")
+        for match in _NUMBER.finditer(text):
+            if ids := _ID.findall(text, max(0, match.start() - _BEFORE), match.start()):
+                yield ids[-1], Numbered("", match["number"])
 
 
 def _shown(post: Post) -> Iterator[tuple[str, str, str]]:

@@ -33,10 +33,14 @@ _WORD = re.compile(r"\S+")
 
 @dataclass(eq=False)
 class DocumentPart(OutlinePart):
-    """A part that is being written as HTML; `links` are targets with their words."""
+    """A part that is being written as HTML; `links` are targets with their words and numbers.
+
+    `name` is what its id is made of, if its title has something else in it: a number.
+    """
 
     html: list[str] = field(default_factory=list)
-    links: list[tuple[str, str]] = field(default_factory=list)
+    links: list[tuple[str, str, str]] = field(default_factory=list)
+    name: str = ""
 
     @property
     def words(self) -> int:
@@ -80,9 +84,9 @@ class Document:
         self._open.clear()
         self._statement = None
 
-    def begin(self, kind: PostKind, title: str, line: int, label: str = "") -> None:
+    def begin(self, kind: PostKind, title: str, line: int, label: str = "", name: str = "") -> None:
         """Begin a theorem, a definition or a proof; a proof belongs to the statement before it."""
-        part = DocumentPart(kind, (title,) if title else (), line, label)
+        part = DocumentPart(kind, (title,) if title else (), line, label, name=name)
         if kind in ANSWERING and self._statement is not None:
             part.statement = self._statement
             self._statement.proofs.append(part)
@@ -120,9 +124,9 @@ class Document:
         """Add entries of an index to the current part."""
         self.current.keywords.extend(entries)
 
-    def refer(self, target: str, words: str) -> None:
+    def refer(self, target: str, words: str, number: str = "") -> None:
         """Add a reference to a label (`#label`) or to a document (`path` or `path#label`, relative to this one)."""
-        self.current.links.append((target, " ".join(words.split())[:200]))
+        self.current.links.append((target, " ".join(words.split())[:200], number))
 
     def posts(self, file: Path, report: Report, known: frozenset[str] | None = frozenset()) -> Iterator[Post]:
         """Yield the posts of the document; `known` are the paths of the documents it may link to, `None` any name."""
@@ -197,10 +201,10 @@ class Document:
     def _links(
         self, part: DocumentPart, labels: dict[str, str], known: frozenset[str] | None
     ) -> Iterator[Link]:
-        for target, words in part.links:
+        for target, words, number in part.links:
             path, _, label = target.partition("#")
             if not path:
-                yield Link(labels.get(label, ""), "mention", words, label)
+                yield Link(labels.get(label, ""), "mention", words, label, number)
                 continue
             if known is None:
                 yield Link(path, "mention", words, label)
@@ -213,9 +217,8 @@ class Document:
 def _anchor(part: DocumentPart) -> str:
     """Return a name for a part without a label that stays when others are inserted."""
     beginning = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
-    return stable_name(
-        part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, beginning
-    )
+    headings = (*part.headings[:-1], part.name) if part.name else part.headings
+    return stable_name(headings[-1] if headings else part.kind, *headings, part.kind, beginning)
 
 
 def text(words: str, *, dollars: bool = False) -> str:

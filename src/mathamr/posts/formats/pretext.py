@@ -12,8 +12,9 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import entry_of
 from mathamr.posts.formats.latex.definitions import macros_in
+from mathamr.posts.formats.pretextnumbers import Numbers, Place, levels_of, numbers_of
 from mathamr.posts.formats.ziparchive import xml_root
-from mathamr.posts.inputs import display_path, read_bytes, stem
+from mathamr.posts.inputs import STDIN, display_path, head, read_bytes, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
@@ -23,6 +24,8 @@ DEEPEST = 100
 """Elements in each other that are followed; what is nested deeper is read as text."""
 LONGEST_REFERENCE = 100
 """Characters of the title of its target in a reference."""
+LONGEST_BEGINNING = 60
+"""Characters of a statement that stand in its title, if it has none of its own."""
 
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 _LEVELS = {
@@ -52,25 +55,32 @@ _SIGNS = {
     "percent": "%", "ampersand": "&", "dollar": "$", "hash": "#", "underscore": "_", "tilde": "~", "copyright": "©",
     "latex": "LaTeX", "tex": "TeX", "pretext": "PreTeXt", "eg": "e.g.", "ie": "i.e.", "etc": "etc.", "minus": "−", "degree": "°",
 }  # fmt: skip
+_ATOM = re.compile(r"(?:\$[^$]*\$|[^\s$])+")
+_BOOK = re.compile(
+    r"(?>\s+|<!--.*?-->|<!DOCTYPE[^>\[]*>|<\?[^>]*>)*+<(?:pretext|mathbook|book|article)\b", re.S
+)
+_DOLLARS = re.compile(r"(?<![\\$])\$(?![\s\d$])[^$<>]{1,200}(?<!\s)\$(?!\d)")
 _QUOTED = {"q": ("“", "”"), "sq": ("‘", "’"), "angles": ("⟨", "⟩"), "fn": (" (", ")")}
 _LATEX = (("\\amp", "&"), ("\\lt", "<"), ("\\gt", ">"))
 
 
 class _Target(NamedTuple):
-    """What a cross reference leads to: its kind and its title."""
+    """What a cross reference leads to: its kind, its title and its number."""
 
     kind: str
     title: str
+    number: str
 
 
 def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
     """Read PreTeXt: `xml:id` are labels, `xref` become links, the macros of `docinfo` are used in all files."""
     macros: dict[str, str] = {}
     targets: dict[str, _Target] = {}
+    numbers = _numbers(collection)
     for file in collection.files:
         root = _root(file, Report())
         if root is not None:
-            _collect(root, macros, targets)
+            _collect(root, macros, targets, numbers_of(numbers, file, root))
     for file in collection.files:
         report.at(display_path(file))
         root = _root(file, report)
@@ -78,8 +88,49 @@ def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
             continue
         path = collection.path_of(file, "document")
         document = Document(path, _document_title(root) or stem(Path(path)), macros=macros)
-        _Pretext(document, targets).division(root, 0)
+        if _uses_dollars(root):
+            report.repair(
+                "formulas between dollars", f"{path} writes formulas as $x$; PreTeXt has <m> for them"
+            )
+        _Pretext(document, targets, numbers_of(numbers, file, root)).division(root, 0)
         yield from document.posts(file, report, collection.paths)
+
+
+def _numbers(collection: Collection) -> dict[Place, str]:
+    """Return the numbers in all books of the input; an element with two numbers has none."""
+    inside = collection.root.resolve()
+    publications = [
+        root for file in _publications(collection.root) if (root := _root(file, Report())) is not None
+    ]
+    levels = levels_of(root.find("numbering") for root in publications if _name(root) == "publication")
+    if levels is None:
+        return {}
+
+    def read(file: Path) -> Any | None:
+        is_inside = file.resolve().is_relative_to(inside) and file.is_file()
+        return _root(file, Report()) if is_inside else None
+
+    found: dict[Place, str] = {}
+    for book in collection.known or collection.files:
+        if book == STDIN or not _BOOK.match(head(book).text):
+            continue
+        for place, number in Numbers(book, read, levels).found.items():
+            found[place] = number if found.get(place, number) == number else ""
+    return found
+
+
+def _publications(folder: Path) -> Iterator[Path]:
+    """Yield the publication files of a folder, which say how deep numbers are."""
+    for name in ("publication", "publisher", "."):
+        for file in sorted((folder / name).glob("*.[xp][mt][lx]")):
+            if "<publication" in head(file).text:
+                yield file
+
+
+def _uses_dollars(root: Any) -> bool:
+    """Return whether a file writes most of its formulas between dollars, and not as PreTeXt does."""
+    written = sum(1 for _ in root.iter("m", "me", "men", "md", "mdn"))
+    return sum(len(_DOLLARS.findall(text)) for text in root.itertext()) > max(2, written)
 
 
 def _root(file: Path, report: Report) -> Any | None:
@@ -93,13 +144,17 @@ def _name(node: Any) -> str:
     return node.tag if isinstance(node.tag, str) else ""
 
 
-def _collect(root: Any, macros: dict[str, str], targets: dict[str, _Target]) -> None:
+def _collect(
+    root: Any, macros: dict[str, str], targets: dict[str, _Target], numbers: Mapping[Any, str]
+) -> None:
     for node in root.iter():
         name = _name(node)
         if name == "macros":
             macros_in("".join(node.itertext()), macros)
         if (label := node.get(_ID)) and label not in targets:
-            targets[label] = _Target(name, _words(node.find("title"))[:LONGEST_REFERENCE])
+            targets[label] = _Target(
+                name, _words(node.find("title"))[:LONGEST_REFERENCE], numbers.get(node, "")
+            )
 
 
 def _words(node: Any | None) -> str:
@@ -128,8 +183,10 @@ def _document_title(root: Any) -> str:
 class _Pretext:
     """Writes the elements of one file to its document."""
 
-    def __init__(self, document: Document, targets: Mapping[str, _Target]) -> None:
-        self._document, self._targets = document, targets
+    def __init__(
+        self, document: Document, targets: Mapping[str, _Target], numbers: Mapping[Any, str]
+    ) -> None:
+        self._document, self._targets, self._numbers = document, targets, numbers
 
     def division(self, node: Any, depth: int) -> None:
         """Write a division, or a block in one."""
@@ -166,7 +223,11 @@ class _Pretext:
         kind = _STATEMENTS.get(name) or kind_named(name) or "statement"
         title, label = _words(node.find("title")), node.get(_ID) or ""
         called = f"{name.capitalize()} ({title})" if title else name.capitalize()
-        self._document.begin(kind, called, node.sourceline or 1, label)
+        number = self._numbers.get(node, "")
+        shown = f"{name.capitalize()} {number}".strip()
+        beginning = "" if title else _beginning(node)
+        shown += f" ({title})" if title else f": {beginning}" if beginning else ""
+        self._document.begin(kind, shown, node.sourceline or 1, label, called)
         for child in node:
             if _name(child) not in _ANSWERS:
                 self.division(child, depth + 1)
@@ -279,10 +340,28 @@ class _Pretext:
             target = self._targets.get(label)
             kind = target.kind.replace("-", " ") if target else "reference"
             kind = "equation" if kind in ("men", "mrow", "me") else "item" if kind == "li" else kind
-            words = own or text(f"{kind} ({target.title})" if target and target.title else kind, dollars=True)
-            self._document.refer(f"#{label}", plain(words))
+            number = target.number if target else ""
+            if number:
+                named = f"({number})" if kind == "equation" else f"{kind.capitalize()} {number}"
+            else:
+                named = f"{kind} ({target.title})" if target and target.title else kind
+            words = own or text(named, dollars=True)
+            self._document.refer(f"#{label}", plain(words), number)
             written.append(anchor(f"#{label}", words))
         return ", ".join(written) or own
+
+
+def _beginning(node: Any) -> str:
+    """Return the first words of a statement, formulas between dollars."""
+    paragraph = next(node.iter("p"), None)
+    if paragraph is None:
+        return ""
+    written = ""
+    for word in _ATOM.findall(_words(paragraph)):
+        if len(written) + len(word) > LONGEST_BEGINNING:
+            return f"{written.rstrip(' ,;:')}…" if written else ""
+        written += f" {word}" if written else word
+    return written.rstrip(" .:;,")
 
 
 def _latex(source: str) -> str:
