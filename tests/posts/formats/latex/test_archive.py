@@ -93,3 +93,12 @@ def test_metadata_beside_the_sources_count_more_and_folders_are_papers_too(tmp_p
     )
     assert posts["math_0309136/paper.tex#thm:a"].date == "2003-09"
     assert posts["draft2012001/paper.tex#thm:a"].tags == (), "a name with digits is not a number of arXiv"
+
+
+def test_a_name_that_no_file_can_have_takes_no_others_with_it(tmp_path: Path) -> None:
+    names = ["a.tex", f"{'n' * 300}.tex", "a.tex/b.tex", f"{'d' * 300}/c.tex", "z.tex"]
+    document = b"\\documentclass{article}\\begin{document}Words.\\end{document}"
+    path = archive(tmp_path / "p.tar.gz", dict.fromkeys(names, document))
+    posts, report = read(path)
+    assert list(posts) == ["p.tar.gz/a.tex", "p.tar.gz/z.tex"]
+    assert report.skipped == {"unreadable input": 3}

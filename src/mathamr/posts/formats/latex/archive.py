@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import cast
 
 from mathamr.core.boundedtar import BROKEN, BoundedTarFile
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.compression import BREAKS
 from mathamr.posts.format import LATEX_SUFFIXES, Collection
 from mathamr.posts.formats.latex.papers import read_metadata
@@ -21,6 +23,7 @@ from mathamr.posts.report import Report
 
 _NEEDED = frozenset([*LATEX_SUFFIXES, ".sty", ".cls", ".def", ".bbl", ".bib"])
 """Files that say something about the text; pictures and data are not unpacked."""
+_BAD_NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.ELOOP}
 LARGEST_MEMBER, LARGEST_ARCHIVE, MOST_MEMBERS = 16 << 20, 256 << 20, 20_000
 
 
@@ -73,10 +76,17 @@ def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
                     report.skip("archive too large", f"{member.name[:100]!r} has {member.size:,} bytes")
                     continue
                 content = archive.extractfile(member)
-                target = root.joinpath(*path.parts)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(content.read() if content is not None else b"")
+                source = content.read() if content is not None else b""
                 left -= member.size
+                target = root.joinpath(*path.parts)
+                try:
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(source)
+                except (OSError, ValueError) as error:
+                    if isinstance(error, OSError) and error.errno not in _BAD_NAMES:
+                        raise MathAMRError(f"{target}: cannot be written ({error.strerror})") from error
+                    report.skip("unreadable input", f"{member.name[:100]!r} is not a name of a file ({error.args[-1]})")
+                    continue
                 yield target
             while stream.read(1 << 20):  # what pads the archive
                 pass
