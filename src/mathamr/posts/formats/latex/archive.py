@@ -23,7 +23,15 @@ from mathamr.posts.report import Report
 
 _NEEDED = frozenset([*LATEX_SUFFIXES, ".sty", ".cls", ".def", ".bbl", ".bib"])
 """Files that say something about the text; pictures and data are not unpacked."""
-_BAD_NAMES = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.EINVAL, errno.EILSEQ, errno.ELOOP}
+_BAD_NAMES = {
+    errno.ENAMETOOLONG,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.EINVAL,
+    errno.EILSEQ,
+    errno.ELOOP,
+}
 LARGEST_MEMBER, LARGEST_ARCHIVE, MOST_MEMBERS = 16 << 20, 256 << 20, 20_000
 
 
@@ -85,7 +93,10 @@ def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
                 except (OSError, ValueError) as error:
                     if isinstance(error, OSError) and error.errno not in _BAD_NAMES:
                         raise MathAMRError(f"{target}: cannot be written ({error.strerror})") from error
-                    report.skip("unreadable input", f"{member.name[:100]!r} is not a name of a file ({error.args[-1]})")
+                    report.skip(
+                        "unreadable input",
+                        f"{member.name[:100]!r} is not a name of a file ({error.args[-1]})",
+                    )
                     continue
                 yield target
             while stream.read(1 << 20):  # what pads the archive
