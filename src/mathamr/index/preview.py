@@ -204,9 +204,9 @@ def _cut(text: str, sizes: Int32Array) -> list[str]:
 def pack_preview(post: Post, read: Passage) -> bytes:
     """Return the preview of a post in the form in which it is stored.
 
-    MathML, text and links are left out; numbered references of LaTeX are looked up in them when they are shown.
+    MathML, text and links are left out; references of LaTeX are looked up in them when they are shown.
     """
-    is_referring = post.markup == "latex" and any(link.label and link.number for link in post.links)
+    is_referring = post.markup == "latex" and any(link.label for link in post.links)
     is_listed = post.formulas or not any(read.placeholders)
     listed = post.formulas if is_listed else formulas_of(post.id, post.title, post.body, post.markup)
     unlisted = {place.formula for place in read.placeholders}.difference(each.id for each in listed)

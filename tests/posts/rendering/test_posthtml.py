@@ -108,7 +108,7 @@ REFERENCES: list[tuple[Markup, str, dict[str, Reference], list[tuple[str, str]],
         "latex",
         "By \\Cref{t}, that is \\nameref{t}, and \\cref{u} or Theorem \\ref{t}.",
         {"#t": Reference("x#t", "Theorem", "Remainders"), "#u": Reference("x#u", "Lemma")},
-        [("x%23t", "Theorem (Remainders)"), ("x%23t", "Remainders"), ("x%23u", "lemma"), ("x%23t", "t")],
+        [("x%23t", "Theorem (Remainders)"), ("x%23t", "Remainders"), ("x%23u", "lemma"), ("x%23t", "(Remainders)")],
         ["or Theorem"],
     ),
     (

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.format import Collection
+from mathamr.posts.formats.latex.references import number_references
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.report import Report
@@ -219,3 +220,19 @@ def test_macros_for_items_and_environments_mean_what_they_stand_for(tmp_path: Pa
     posts, _ = read(tmp_path, BLUEPRINT)
     assert [formula.latex for formula in posts["paper.tex#a"].formulas] == ["x = y"]
     assert passage(posts["paper.tex#b"]).text.split("\n")[1:] == ["Second.", "one", "two"]
+
+
+def test_a_reference_without_a_number_shows_kind_and_title_and_never_its_label(tmp_path: Path) -> None:
+    posts, _ = read(
+        tmp_path,
+        r"""\section{Limits}\label{sec:lim} By \cref{thm:minusoneconn-surjective}, \Cref{thm:zorn-maximal} and
+        Theorem~\ref{thm:zorn-maximal}, see \ref{sec:lim-other}, \autoref{thm:nowhere-known} and \eqref{eq:good-one}.
+        \section{Others}\label{sec:lim-other} \begin{theorem}\label{thm:minusoneconn-surjective} A
+        \begin{equation}\label{eq:good-one}x\end{equation}\end{theorem} \begin{theorem}[Zorn]\label{thm:zorn-maximal} B \end{theorem}""",
+    )
+    section = posts["paper.tex#sec:lim"]
+    read_as = passage(section).sentences[-1]
+    assert "minusoneconn surjective" in read_as.text  # the words of labels are searched
+    assert number_references(read_as, section) == (
+        "By theorem, theorem (Zorn) and Theorem (Zorn), see (Others), theorem and (*)."
+    )

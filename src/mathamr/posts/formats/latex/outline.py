@@ -71,6 +71,13 @@ class LatexPart(OutlinePart):
         return f"{self.shown} {self.counted}{self.title.removeprefix(self.shown)}"
 
     @property
+    def own_name(self) -> str:
+        """What its author calls it: the title of a section, the note of a theorem."""
+        if self.kind == "section":
+            return self.headings[-1] if self.headings else ""
+        return self.title[len(self.shown) + 2 : -1] if self.title.startswith(f"{self.shown} (") else ""
+
+    @property
     def labels(self) -> list[str]:
         """The labels of what is in it."""
         return [first or second for first, second in _ANY_LABEL.findall(self.body)]

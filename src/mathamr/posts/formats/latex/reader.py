@@ -202,6 +202,8 @@ def _references(
             target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
         )
         numbered = numbers.get(label, _UNNUMBERED)
+        if target is not None and target.label == label and target.own_name and not numbered.number:
+            shown_words = f"{target.kind} ({target.own_name})"
         if numbered.number and not _HAS_WORDS.match(body, piece.start):
             kind = numbered.kind[:1].upper() + numbered.kind[1:]
             shown_words = (
