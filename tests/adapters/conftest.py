@@ -23,6 +23,7 @@ def list_tools(index: Index) -> set[str]:
     found = _with_client(index, lambda client: client.list_tools()).tools
     for tool in found:
         assert tool.description
+        assert tool.annotations.read_only_hint
         for name, schema in tool.input_schema["properties"].items():
             assert schema.get("description"), (tool.name, name)
     return {tool.name for tool in found}

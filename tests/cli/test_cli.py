@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from importlib import import_module
 
 import pytest
+import typer
 
 from mathamr import __version__, cli
 from mathamr.cli import LABORATORY, VERBS
@@ -34,6 +36,54 @@ def test_every_verb_has_a_module_with_a_documented_command(verb: str) -> None:
     command = import_module(f"mathamr.cli.{verb}").command
     assert command.__doc__
     assert mathamr(verb, "--help").returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["index", "search", "serve", "posts", "doctor"])
+def test_a_short_help_has_a_line_for_each_option_and_fits_a_screen(verb: str) -> None:
+    environment = {**os.environ, "COLUMNS": "100"}
+    command = [sys.executable, "-m", "mathamr", verb, "-h"]
+    lines = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    options = typer.main.get_command(_app(verb)).params
+    shown = "\n".join(lines[4:])
+    for option in options:
+        assert option.param_type_name == "argument" or max(option.opts, key=len) in shown
+
+
+def _app(verb: str) -> typer.Typer:
+    app = typer.Typer(add_completion=False)
+    app.command(name=verb)(import_module(f"mathamr.cli.{verb}").command)
+    return app
+
+
+def test_a_query_that_looks_like_the_short_help_is_typed_behind_dashes() -> None:
+    assert "does not exist; create an index" in mathamr("search", "no-such-folder", "--", "-h").stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("se", ["search", "serve"]),
+        ("search --ki", ["--kind"]),
+        ("index --eng", ["--engine", "--engine-option"]),
+    ],
+)
+def test_a_shell_completes_verbs_and_options(typed: str, offered: list[str]) -> None:
+    words = f"mathamr {typed}"
+    environment = {
+        **os.environ,
+        "_MATHAMR_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(shlex.split(words)) - 1),
+    }
+    code = "import sys; sys.argv = ['mathamr']; from mathamr.cli import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.stdout.split() == offered
 
 
 @pytest.mark.parametrize("verb", LABORATORY)

@@ -18,31 +18,40 @@ from mathamr.core.memory import collect_rarely
 from mathamr.core.terminal import visible
 from mathamr.core.version import __version__
 
-# Each verb (a module of mathamr.cli) with its line of help, in the order in which a collection is processed.
-VERBS = {
-    "posts": "Show what a reader finds in posts, and what it skips.",
-    "formula": "Show the layout and operator trees of formulas.",
-    "amr": "Parse sentences into meaning graphs (AMR).",
-    "graph": "Build MathAMR+ graphs of posts: print, store or draw them.",
-    "train": "Train a model (laboratory).",
-    "models": "List the installed models: tasks, size, measured quality.",
-    "index": "Build, update, check or repair an index.",
-    "backup": "Write an index to one file while it stays in use.",
-    "restore": "Restore an index from a backup and check it.",
-    "search": "Find posts that answer a query, or similar formulas.",
-    "explain": "Explain which part of a query matched which part of a hit.",
-    "open": "Open the file of a hit in your editor, at its line.",
-    "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",
-    "run": "Write a TREC run of an index for ARQMath topics.",
-    "fuse": "Fuse several TREC runs, by ranks or by scores.",
-    "evaluate": "Measure runs (nDCG', MAP', P'@10, Bpref) and compare them.",
-    "experiment": "Train, measure and compare variants (laboratory).",
-    "reproduce": "Measure figures of the docs again (laboratory).",
-    "serve": "Serve the web page and the HTTP API of an index.",
-    "mcp": "Serve an index as tools of the Model Context Protocol.",
-    "demo": "Run the bundled sample end to end.",
-    "doctor": "Show versions, engines, models, and what is missing.",
+SECTIONS = {
+    "Search": {
+        "search": "Find posts that answer a query, or similar formulas.",
+        "serve": "Serve the web page and the HTTP API of an index.",
+        "index": "Build, update, check or repair an index.",
+        "open": "Open the file of a hit in your editor, at its line.",
+        "explain": "Explain which part of a query matched which part of a hit.",
+        "mcp": "Serve an index as tools of the Model Context Protocol.",
+        "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",
+        "backup": "Write an index to one file while it stays in use.",
+        "restore": "Restore an index from a backup and check it.",
+        "demo": "Run the bundled sample end to end.",
+        "doctor": "Show versions, engines, models, and what is missing.",
+    },
+    "Look inside": {
+        "posts": "Show what a reader finds in posts, and what it skips.",
+        "formula": "Show the layout and operator trees of formulas.",
+        "amr": "Parse sentences into meaning graphs (AMR).",
+        "graph": "Build MathAMR+ graphs of posts: print, store or draw them.",
+        "models": "List the installed models: tasks, size, measured quality.",
+    },
+    "Evaluate": {
+        "run": "Write a TREC run of an index for ARQMath topics.",
+        "fuse": "Fuse several TREC runs, by ranks or by scores.",
+        "evaluate": "Measure runs (nDCG', MAP', P'@10, Bpref) and compare them.",
+    },
+    "Laboratory": {
+        "train": "Train a model.",
+        "experiment": "Train, measure and compare variants.",
+        "reproduce": "Measure figures of the docs again.",
+    },
 }
+"""The verbs by what they are for, each a module of `mathamr.cli` with its line of help."""
+VERBS = {verb: line for verbs in SECTIONS.values() for verb, line in verbs.items()}
 
 LABORATORY = ("train", "experiment", "reproduce")
 """Verbs of the package mathamr-lab, which registers them as entry points of the group `GROUP`."""
@@ -55,6 +64,12 @@ class LazyVerbs(TyperGroup):
     def list_commands(self, _ctx: Any) -> list[str]:
         """Return the verbs in the order of the help."""
         return list(VERBS)
+
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:
+        """Write the verbs under what they are for."""
+        for section, verbs in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(f"{verb:<10}", line) for verb, line in verbs.items()])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Load the verb that is called, and no other."""
@@ -75,11 +90,16 @@ class LazyVerbs(TyperGroup):
 
 
 class Verb(TyperCommand):
-    """A command that says how to type a query that begins with a minus sign, which looks like an option."""
+    """A command with a short help, `-h`, that says how to type a query that begins with a minus sign, which looks like an option."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments."""
+        """Read the arguments; `-h` prints a line for each of them and stops."""
         typed = list(args)
+        if "-h" in (args[: args.index("--")] if "--" in args else args) and not ctx.resilient_parsing:
+            from mathamr.cli.shorthelp import short_help
+
+            print(short_help(self, ctx))
+            ctx.exit()
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
@@ -91,6 +111,7 @@ class Verb(TyperCommand):
             ctx.fail(
                 f"No such option: {wrong}. Type a query that begins with - behind --, as in -- {shlex.quote(asked)}"
             )
+            raise
 
 
 def _listed() -> None:
@@ -113,7 +134,6 @@ def _command(verb: str) -> Any:
 
 app = typer.Typer(
     cls=LazyVerbs,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # importing rich would double the time of `mathamr --help`
