@@ -178,3 +178,29 @@ def test_weights_that_are_none_are_an_error_that_names_the_file(tmp_path: Path, 
     write_model_folder(tmp_path, {"labels": labels})
     with pytest.raises(MathAMRError, match=r"config\.json"):
         read_label_weights(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do I prove continuous function",
+        "where is continuous function explained?",
+        "I am looking for continuous function",
+    ],
+)
+def test_the_words_of_asking_are_not_what_is_asked_for(index: Index, text: str) -> None:
+    """Of questions that name an entry word for word nearly half stood under "perhaps not what you asked"."""
+    ranked, _ = index.rank("continuous function", "answers", "lexical", 30)
+    shares = [
+        [each.words for each in map(index.confidence(Query.of_text(asked), ranked).features, ranked)]
+        for asked in ("continuous function", text)
+    ]
+    assert shares[0] == shares[1]
+    assert max(shares[0]) == 1
+
+
+@pytest.mark.parametrize("text", ["mean value theorem", "explained variance", "explain", "how to prove"])
+def test_words_of_asking_count_where_they_are_what_is_asked_for(index: Index, text: str) -> None:
+    words = {"mean", "explained", "explain", "prove"} & set(text.split())
+    confidence = index.confidence(Query.of_text(text), [])
+    assert words <= set(confidence.content)

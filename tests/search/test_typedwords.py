@@ -91,6 +91,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         note("uses", "Strings", "By (2.1) a string vibrates.", "lem:Zappa"),
         note("theorem", "Theorem 2.1", "A string is finite.", "thm:finite"),
         note("other", "Graphs", "A tree with $n$ vertices has $n-1$ edges.", "prop:tree"),
+        note("circle", "Circles", "A circle without its middle.", "ex:S1_c_minus_d"),
         *(note(f"more-{n}", f"Remark {n}", f"Nothing of note about $x_{n}$ and rings.") for n in range(14)),
     ]
     folder = build_sample_index(tmp_path_factory.mktemp("typed") / "index", model_folder, posts)
@@ -107,6 +108,8 @@ def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         ("label:eq:wave", "wave"),
         ("lem:Zappa", "uses"),
         ("prop:tree", "other"),
+        ("ex:S1_c_minus_d", "circle"),
+        ("label:EX:s1_c_minus_d", "circle"),
         ("Theorem 2.1", "theorem"),
         ("theorem 2.1", "theorem"),
     ],

@@ -52,6 +52,19 @@ _EQUATION = re.compile(
 )
 """The number of an equation as a query, such as `equation (2.1)`."""
 
+_ASKING = re.compile(
+    r"""
+    \A\W*(?:please\s+|(?:can|could)\s+you\s+)?(?:
+        (?:i(?:'m|\s+am)\s+)?(?:looking|searching)\s+for
+      | how\s+(?:do|can|could|would|should|to)(?:\s+(?:i|we|you|one))?\s+(?:prove|show|find|compute|derive|solve|understand)
+      | (?:explain|show\s+me|tell\s+me\s+about)
+    )\b
+    | (?<=\w)\s+(?:explained|defined|proved|proven|stated|discussed)\s*\?\s*\Z
+    """,
+    re.X | re.I,
+)
+"""Words with which a person asks for something, which no answer has to repeat: `how do I prove`, `where is … explained?`"""
+
 Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
 """Returns the sentences and the formulas of posts, titles first."""
 
@@ -105,7 +118,7 @@ class Confidence:
             return []
         gone = {
             word
-            for word, stem in zip(self._content, stems(self._content), strict=True)
+            for word, stem in zip(self.content, stems(self.content), strict=True)
             if not self._frequencies.get(stem)
             and word not in self._corrected
             and word.isalpha()
@@ -117,7 +130,7 @@ class Confidence:
     @property
     def unmentioned(self) -> list[str]:
         """The absent words that a user should know about: names and special terms, or all of a query; not a general word such as "set"."""
-        if len(self.absent) >= len(set(self._content)):
+        if len(self.absent) >= len(set(self.content)):
             return self.absent
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
@@ -248,14 +261,18 @@ class Confidence:
         return " ".join(sentence.text for sentence in self._query.passage.sentences)
 
     @cached_property
-    def _content(self) -> list[str]:
-        found = [word for word in words(PLACEHOLDER.sub(" ", self._text)) if word not in STOP_WORDS]
+    def content(self) -> list[str]:
+        """The words of the query that say what is asked for, misspelt ones corrected."""
+        asked = PLACEHOLDER.sub(" ", self._text)
+        bare = _ASKING.sub(" ", asked)
+        read = words(asked if STOP_WORDS.issuperset(words(bare)) else bare)
+        found = [word for word in read if word not in STOP_WORDS]
         return [self._corrected.get(word, word) for word in found]
 
     @cached_property
     def _frequencies(self) -> dict[str, int]:
         """The number of posts that have each stem of the query."""
-        return self._lexicon.frequencies("stems", sorted(set(stems(self._content))))
+        return self._lexicon.frequencies("stems", sorted(set(stems(self.content))))
 
     @cached_property
     def _coverage(self) -> Mapping[str, float]:

@@ -265,7 +265,8 @@ class Index(Closing):
             notes.append(f"these results are from an earlier state of the index: {behind}; open it again")
         if task == "answers":
             passing = self.archive.filters.posts(where) if where else None
-            first = labelled_first(self.archive.catalogue, context.query.text, ranked, passing, options.depth)
+            typed = context.query.typed or context.query.text
+            first = labelled_first(self.archive.catalogue, typed, ranked, passing, options.depth)
             check = self._check(context.query) if first is not ranked else None
             ranked = check.posts(first) if check is not None else first
         groups = group_ranked(ranked, self.archive.catalogue) if group else [[each] for each in ranked]

@@ -39,7 +39,10 @@ def words(index: Index, count: int) -> list[str]:
 
 def operators(index: Index) -> tuple[list[str], list[str]]:
     """Return the names of operators that stand in an index, and those that do not."""
-    texts = [f"{post.title} {re.sub('<[^>]*>', ' ', post.body)}" for post in index.posts()]
+    texts = [
+        " ".join([passage(post).text, *(formula.latex for formula in post.formulas)])
+        for post in index.posts()
+    ]
     names = {
         symbol.name
         for command, symbol in SYMBOLS.items()
