@@ -40,12 +40,16 @@ class Collection:
         """The paths of all files."""
         return frozenset(map(self.path_of, self.known or self.files))
 
-    def texts(self, report: Report, largest: int | None = None) -> Iterator[tuple[Path, str, str]]:
-        """Yield the files that can be read as text: each with its path in the folder and its text."""
+    def texts(
+        self, report: Report, largest: int | None = None, *, accounted: bool = True
+    ) -> Iterator[tuple[Path, str, str]]:
+        """Yield the files that can be read as text: each with its path in the folder and its text, whose words must be in posts."""
         for file in self.files:
             report.at(display_path(file))
             text = read_text(file, report, largest)
             if text is not None:
+                if accounted:
+                    report.took(text, 0)
                 yield file, self.path_of(file), text
 
 

@@ -197,6 +197,15 @@ def read_format(
     reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None = None
 ) -> Iterator[Post]:
     """Yield the posts of a collection; count a file that makes its reader fail or take too long, and go on after it."""
+    try:
+        yield from _read_on(reader, collection, report, learned)
+    finally:
+        report.account.close()
+
+
+def _read_on(
+    reader: Format, collection: Collection, report: Report, learned: Sequence[Any] | None
+) -> Iterator[Post]:
     begun = set()
     while True:
         report.at("")
@@ -205,6 +214,7 @@ def read_format(
             found = reader.read(collection, report, learned)
             for post in keep_bounds(keep_budget(found, report, reader.seconds, size), report):
                 begun.add(report.file)
+                report.account.gave(post)
                 yield post
             return
         except MathAMRError:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mathamr.core.terminal import visible
+from mathamr.posts.accounting import WordAccount
 
 INCOMPLETE = frozenset({
     "archive too dense", "archive too large", "damaged XML", "damaged archive", "damaged notebook", "damaged page",
@@ -66,6 +67,7 @@ class Report:
         """The files, and the folders, that could not be read whole."""
         self.characters = 0
         """How many characters of documents were read."""
+        self.account = WordAccount()
         self.bytes_read = 0
         self.bytes_total: int | None = None
         self.on_bytes: Callable[[], None] | None = None
@@ -73,6 +75,11 @@ class Report:
     def at(self, file: str, row: int | None = None) -> None:
         """Say where the reader is; what is reported next happened there."""
         self.file, self.row = file, row
+
+    def took(self, text: str, characters: int | None = None) -> None:
+        """Account for text of the document that is read now; its markup counts among its characters, where they are given."""
+        self.characters += len(text) if characters is None else characters
+        self.account.took(text, self.file)
 
     def skip(self, cause: str, message: str) -> None:
         """Count something (a row, a file) that was left out; `cause` is one of a few short names, `message` describes this case."""
@@ -139,6 +146,9 @@ class Report:
             "ignored_by_cause": dict(self.ignored.most_common()),
             "excluded": self.excluded.total(),
             "excluded_by_rule": dict(self.excluded.most_common()),
+            "words_read": self.account.read,
+            "words_left_out": self.account.left_out,
+            "left_out_of": [{"file": file, "words": words} for file, words in self.account.examples],
             "companions": dict(self.companions),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }

@@ -71,6 +71,8 @@ def _object(line: str, report: Report) -> dict[str, Any] | None:
 
 
 def _posts(row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
+    for value in row.values():
+        report.took(value if isinstance(value, str) else "", 0)
     identifier = _identifier(row.get("id"), file, report)
     body = next((row[name] for name in BODY_NAMES if isinstance(row.get(name), str)), None)
     if body is None and isinstance(row.get("question"), str) and isinstance(row.get("answer"), str):

@@ -34,7 +34,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
     The line of a post is the number of the cell in which it begins.
     """
     notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_join, largest=largest_text))
-    for file, note, source in collection.texts(report, LARGEST):
+    for file, note, source in collection.texts(report, LARGEST, accounted=False):
         found = _markdown_cells(source, report, largest_text)
         if found is None:
             continue
@@ -75,6 +75,9 @@ def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int
     found: list[tuple[int, str]] = []
     size = 0
     for number, cell in enumerate(_cells(notebook), 1):
+        source = cell.get("source", cell.get("input"))
+        lines = source if isinstance(source, list) else [source]
+        report.took("".join(line for line in lines if isinstance(line, str)), 0)
         text = _text(cell)
         if text is None:
             continue

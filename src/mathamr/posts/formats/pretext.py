@@ -136,8 +136,9 @@ def _uses_dollars(root: Any) -> bool:
 def _root(file: Path, report: Report) -> Any | None:
     """Return the root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
     data = read_bytes(file, report, LARGEST_FILE)
-    report.characters += len(data or b"")
-    return None if data is None else xml_root(data, display_path(file), report)
+    root = None if data is None else xml_root(data, display_path(file), report)
+    report.took("" if root is None else " ".join(root.itertext()), len(data or b""))
+    return root
 
 
 def _name(node: Any) -> str:

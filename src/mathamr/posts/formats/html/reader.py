@@ -26,6 +26,7 @@ LARGEST = 64 << 20
 _LONGEST_WORDS = 200
 _NO_CHARSETS = names("utf_8 utf_7 punycode idna unicode_escape raw_unicode_escape undefined")
 """Encodings of Python that no browser knows, some of which take quadratic time; and the one that was tried."""
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.I | re.S)
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
@@ -57,7 +58,9 @@ def page_posts(
     if _is_noise(data):
         report.skip("damaged page", "it is not text: it is damaged or encrypted")
         return
-    for part in outline(_page(data, report)):
+    text = _page(data, report)
+    report.took(unescape(_UNSEEN.sub(" ", text)), 0)
+    for part in outline(text):
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
         links_of_part = (*own, *links.of(part.body, page, part.id))

@@ -268,7 +268,9 @@ class Sources:
 
 def _text(file: Path, report: Report) -> str | None:
     try:
-        return read_text(file, report)
+        text = read_text(file, report)
+        report.took(text or "", 0)
+        return text
     except (MathAMRError, OSError) as error:
         report.skip("unreadable input", str(error))
         return None

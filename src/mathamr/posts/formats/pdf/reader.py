@@ -70,8 +70,8 @@ def _page(row: dict[str, Any], file: Path, name: str, title: str, report: Report
     if row["text"] is None:
         report.skip("damaged page", f"page {row['page']} cannot be read")
         return None
-    report.characters += len(row["text"])
     words = _HYPHEN.sub(r"\1", clean_text(row["text"], report))
+    report.took(words)
     blocks = [element("p", text(part.strip())) for part in re.split(r"\n\s*\n", words) if part.strip()]
     for formula in row["formulas"]:
         blocks.append(element("p", _formula(formula)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 from mathamr.posts.bounds import LONGEST_PATH, cut_title
@@ -15,6 +17,7 @@ from mathamr.posts.inputs import Input, bounded_pieces, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
+_TAG = re.compile(r"<[^<>]*>")
 LONGEST_PAGE = 4 << 20
 """Characters of an article."""
 LARGEST_PAGE = 64 << 20
@@ -83,6 +86,7 @@ def _document(page: Any, line: int, path: str, report: Report) -> Document | Non
         report.skip("row too large", f"the page {title[:100]!r} has more than {LONGEST_PAGE >> 20} MB")
         return None
     document = Document(title, title, date=date, first="article", line=line, file=path)
+    report.took(f"{title}\n{unescape(_TAG.sub(' ', source))}", 0)
     write_wikitext(document, clean_text(source, report), report)
     return document
 

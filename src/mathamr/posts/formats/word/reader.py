@@ -103,7 +103,10 @@ class _WordBody:
         self._report.characters += len(data)
         for strict, usual in _STRICT.items():
             data = data.replace(strict, usual)
-        return xml_root(data, name, self._report)
+        root = xml_root(data, name, self._report)
+        if root is not None and name.startswith("word/"):
+            self._report.took(" ".join(_texts(root, "{*}t", "{*}delText")), 0)
+        return root
 
     def _style_names(self) -> Iterator[tuple[str, str]]:
         root = self._xml("word/styles.xml")
@@ -307,5 +310,5 @@ def _words(node: Any) -> str:
     return " ".join(_texts(node))
 
 
-def _texts(node: Any) -> Iterator[str]:
-    return (each.text for each in node.iter("{*}t") if each.text and each.text.strip())
+def _texts(node: Any, *names: str) -> Iterator[str]:
+    return (each.text for each in node.iter(*names or ["{*}t"]) if each.text and each.text.strip())
