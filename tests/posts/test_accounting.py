@@ -30,7 +30,14 @@ _WORD_TEXT = re.compile(r"<w:(?:t|delText)\b[^<>]*>[^<>]*(?=<)")
 _ATTRIBUTE = re.compile(r"\b(Body|Title)=\"[^\"]*(?=\")")
 _LINE = re.compile(r"[^\n]*\S(?=[ \t]*(?:\n|\Z))")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*(?=(?:\\n)?"\s*[,\]}])')
-_PATTERNS = {".xml": _XML_TEXT, ".xhtml": _XML_TEXT, ".html": _XML_TEXT, ".ptx": _XML_TEXT, ".ipynb": _STRING, ".jsonl": _STRING}
+_PATTERNS = {
+    ".xml": _XML_TEXT,
+    ".xhtml": _XML_TEXT,
+    ".html": _XML_TEXT,
+    ".ptx": _XML_TEXT,
+    ".ipynb": _STRING,
+    ".jsonl": _STRING,
+}
 READ = {
     "asciidoc": 0.6, "commonmark": 0.9, "dollars": 0.7, "epub": 0.6, "html": 0.4, "latex": 0.4, "org": 0.6, "rst": 0.6, "text": 0.7,
     "word": 0.8, "wikipedia": 0.25, "pretext": 0.7, "stackexchange": 0.9, "arqmath": 0.9,
@@ -114,7 +121,9 @@ def test_a_damaged_document_loses_nothing_in_silence(tmp_path: Path, name: str, 
         if path.is_file() and path.stat().st_size:
             data = path.read_bytes()
             place = chance.randrange(len(data))
-            path.write_bytes([data[:place], data[:place] + data[place + 9 :], data[:place] + b"<" + data[place:]][seed % 3])
+            path.write_bytes(
+                [data[:place], data[:place] + data[place + 9 :], data[:place] + b"<" + data[place:]][seed % 3]
+            )
     posts, after = read(folder)
     gone = len(words_of(whole)) - len(words_of(posts))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

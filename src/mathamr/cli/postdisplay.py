@@ -104,7 +104,10 @@ def _counts(summary: PostCounts, report: Report) -> Table:
         text = f"of {listed:,} formula ids of the tables found" + (" (all)" if listed == found else "")
         table.add_row(f"{found:,}", text)
     if report.account.left_out:
-        table.add_row(f"{report.account.left_out:,}", f"of {report.account.read:,} words read are in no post (--json names some)")
+        table.add_row(
+            f"{report.account.left_out:,}",
+            f"of {report.account.read:,} words read are in no post (--json names some)",
+        )
     for count, name in (
         (summary.links, "links"),
         (summary.accepted, "accepted answers"),

@@ -54,7 +54,14 @@ class WordAccount:
         if not self._waiting:
             return
         place = post.place
-        names = (post.title, *post.tags, *post.keywords, *post.aliases, *post.macros, *(place.labels if place else ()))
+        names = (
+            post.title,
+            *post.tags,
+            *post.keywords,
+            *post.aliases,
+            *post.macros,
+            *(place.labels if place else ()),
+        )
         text = "\n".join((*names, *(f"{link.words} {link.label}" for link in post.links), post.body))
         self._given.update(_WORD.findall(unescape(text) if post.markup == "html" else text))
         self._has_posts = True
