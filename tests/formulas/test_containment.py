@@ -34,6 +34,16 @@ GAUSS = r"\int_{-\infty}^{\infty}e^{-x^2}\,dx=\sqrt{\pi}"
         (r"S(K>v)S(K>u)", r"P(X>s+t)=P(X>s)P(X>t)", "other letters"),
         ("u^2+v^3", "a^2+1+b^3=c", "other letters"),
         ("x^2+x", "a^2+b=c", None),  # one letter cannot become two
+        # whichever operand comes first
+        (r"(x+y)^n=\sum_k\binom nkx^{n-k}y^k", r"(a+b)^m=\sum_i\binom mia^ib^{m-i}", "other letters"),
+        ("(x+y)^2=x^2+2xy+y^2", "(b+a)^2=a^2+2ab+b^2", "other letters"),
+        ("x+y=xz", "a+b=bc", "other letters"),
+        ("x+y=xz+y", "a+b=bc+b", None),
+        # a relation may be read from its other side
+        (r"\frac{a+b}2\ge\sqrt{ab}", r"\sqrt{ab}\le\frac{a+b}2", "same letters"),
+        ("a>b", "x=1, b<a", "same letters"),
+        ("a>b^2", "x>y^2>z", "other letters"),
+        ("a>b^2", "y^2>x", None),
         ("x^2+y", "a^2+a=c", None),  # and two cannot become one
         ("x^2+y^2=z^2", "x^2+y^2", None),
         (r"\sin x", r"\cos x+1", None),
@@ -42,6 +52,14 @@ GAUSS = r"\int_{-\infty}^{\infty}e^{-x^2}\,dx=\sqrt{\pi}"
 )
 def test_a_part_is_found_inside(part: str, whole: str, found: str | None) -> None:
     assert inside(part, whole) == found
+
+
+def test_many_operands_of_one_shape_are_judged_soon() -> None:
+    letters = "abcdefghijklmnopqrstuvw"
+    part = "=".join(
+        ["+".join(f"{each}^2" for each in letters), "+".join(f"{each}_1" for each in letters[:-1]) + "+x_1"]
+    )
+    assert inside(part, part.replace("x", "a")) is None
 
 
 def test_a_formula_of_any_size_is_judged_at_once() -> None:

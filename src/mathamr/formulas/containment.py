@@ -10,6 +10,12 @@ from mathamr.formulas.tree import Opt
 
 Contained = Literal["same letters", "other letters"]
 
+_MIRRORED = {"O!geq": "O!leq", "O!gt": "O!lt"}
+"""Relations that say the same as others with their sides exchanged."""
+_Pending = tuple[tuple[tuple[int, ...], tuple[int, ...], bool], "_Pending"] | None
+"""Nodes of one formula that have to become nodes of another, in any order or not, and what remains after them."""
+MOST_STEPS = 1_000
+"""How many pairs of nodes are tried to find a renaming."""
 LARGEST = 400
 """The number of nodes of a formula whose parts are compared; a larger one contains nothing."""
 
@@ -40,11 +46,11 @@ class Subformula:
     def _places(self, found: _Keyed) -> Iterator[int]:
         """Yield the nodes of a formula that have the shape of this one, perhaps beside further operands."""
         ours = self._tree
-        label, operands = ours.tree.labels[0], len(ours.children[0])
+        label, operands = ours.labels[0], len(ours.children[0])
         is_open = label.startswith("U!") and operands > 1
         for node, key in enumerate(found.shapes):
             if key == ours.shapes[0] or (
-                is_open and found.tree.labels[node] == label and len(found.children[node]) > operands
+                is_open and found.labels[node] == label and len(found.children[node]) > operands
             ):
                 yield node
 
@@ -71,21 +77,45 @@ class Subformula:
         return pairs
 
     def _is_renamed_at(self, found: _Keyed, place: int) -> bool:
+        """Return True if one renaming of letters makes this formula that at a node of another, operands of sums in any order.
+
+        Which of several operands of the same shape belong together is tried out, within a bound.
+        """
         ours = self._tree
-        if found.shapes[place] == ours.shapes[0]:
-            return ours.letters(0) == found.letters(place)
         names: dict[str, str] = {}
-
-        def fits(operand: int, other: int) -> bool:
-            if ours.shapes[operand] != found.shapes[other]:
+        states: list[tuple[_Pending, dict[str, str]]] = [((((0,), (place,), False), None), names)]
+        for _ in range(MOST_STEPS):
+            if not states:
                 return False
-            renamed = _extend(names, ours.variables(operand), found.variables(other))
-            if renamed is None:
-                return False
-            names.update(renamed)
-            return True
+            pending, names = states.pop()
+            if pending is None:
+                return True
+            (mine, theirs, is_unordered), rest = pending
+            if not mine:
+                states.append((rest, names))
+                continue
+            one, left = mine[0], mine[1:]
+            for other in reversed(theirs) if is_unordered else theirs[:1]:
+                renamed = self._renamed(found, one, other, names)
+                if renamed is None:
+                    continue
+                after = tuple(each for each in theirs if each != other)
+                below = ours.labels[one].startswith("U!")
+                inner = (tuple(ours.children[one]), tuple(found.children[other]), below)
+                states.append(((inner, ((left, after, is_unordered), rest)), renamed))
+        return False
 
-        return self._pairings(found, place, fits) is not None
+    def _renamed(self, found: _Keyed, one: int, other: int, names: dict[str, str]) -> dict[str, str] | None:
+        """Return the names with what a node of this formula adds to them if it becomes a node of another; None if it cannot."""
+        ours = self._tree
+        if one and ours.shapes[one] != found.shapes[other]:
+            return None
+        label, theirs = ours.labels[one], found.labels[other]
+        if not _is_letter(label):
+            return names if label == theirs else None
+        if label in names:
+            return names if names[label] == theirs else None
+        return None if theirs in names.values() else {**names, label: theirs}
 
 
 class _Keyed:
@@ -93,16 +123,20 @@ class _Keyed:
 
     def __init__(self, tree: Opt) -> None:
         self.tree, self.children = tree, tree.children()
+        self.labels = [_MIRRORED.get(label, label) for label in tree.labels]
+        for node, label in enumerate(tree.labels):
+            if label in _MIRRORED:
+                self.children[node] = self.children[node][::-1]
 
     @cached_property
     def exact(self) -> list[int]:
         """The keys of subtrees in their own letters."""
-        return self._keys(self.tree.labels)
+        return self._keys(self.labels)
 
     @cached_property
     def shapes(self) -> list[int]:
         """The keys of subtrees whose variables have no names."""
-        return self._keys([label[:2] if _is_letter(label) else label for label in self.tree.labels])
+        return self._keys([label[:2] if _is_letter(label) else label for label in self.labels])
 
     def _keys(self, labels: Sequence[str]) -> list[int]:
         keys = [0] * len(labels)
@@ -113,43 +147,7 @@ class _Keyed:
             keys[node] = hash((labels[node], *below))
         return keys
 
-    def variables(self, node: int) -> list[str]:
-        """Return the variables below a node, in an order that depends on the shapes of operands alone."""
-        found: list[str] = []
-        waiting = [node]
-        while waiting:
-            each = waiting.pop()
-            label = self.tree.labels[each]
-            if _is_letter(label):
-                found.append(label)
-            below = self.children[each]
-            if label.startswith("U!"):
-                below = sorted(below, key=self.shapes.__getitem__)
-            waiting.extend(reversed(below))
-        return found
-
-    def letters(self, node: int) -> list[int]:
-        """Return the variables below a node, numbered in order of first occurrence."""
-        numbers: dict[str, int] = {}
-        return [numbers.setdefault(name, len(numbers)) for name in self.variables(node)]
-
 
 def _is_letter(label: str) -> bool:
     """Return True for a variable, and for a function that is named by a letter; `F!sin` keeps its name."""
     return label.startswith("V!") or (label.startswith("F!") and len(label) == 3)
-
-
-def _extend(names: dict[str, str], ours: Sequence[str], theirs: Sequence[str]) -> dict[str, str] | None:
-    """Return a one-to-one renaming that agrees with the names so far; None if there is none."""
-    found = dict(names)
-    taken = set(found.values())
-    for one, other in zip(ours, theirs, strict=True):
-        if one in found:
-            if found[one] != other:
-                return None
-        elif other in taken:
-            return None
-        else:
-            found[one] = other
-            taken.add(other)
-    return found

@@ -14,7 +14,7 @@ from typing import Protocol, overload
 
 import numpy as np
 
-from mathamr.core.arrays import DoubleArray, IntArray
+from mathamr.core.arrays import BoolArray, DoubleArray, IntArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.index.scored import EntryNames, ListedNames, Scored, ScoredColumns, ScoredRows
@@ -22,6 +22,8 @@ from mathamr.index.scored import EntryNames, ListedNames, Scored, ScoredColumns,
 RANK_OFFSET = 60
 """Cormack's constant: the greater it is, the less the first ranks differ."""
 
+UNSURE_SHARE = 0.5
+"""What a bounded score is at most, as a share of the mean of the other scores (lab/notes/typed.md)."""
 _SPARSE = 16
 """Rankings are joined by rows if an index has at most so many times as many entries as they have."""
 
@@ -196,6 +198,34 @@ class JoinedRankings(Sequence[ScoredColumns]):
             {each: scores[place] for each, place in zip(ids, places, strict=True) if place >= 0}
             for places, scores in listed
         ]
+
+    def bounded(
+        self, number: int, is_sure: BoolArray, weights: Sequence[float], normalisation: str
+    ) -> JoinedRankings:
+        """Return the same rankings, of which one bounds its scores of entries that are not sure by what the others say of them.
+
+        Such an entry has at most `UNSURE_SHARE` of the mean of its other scores, and what is sure has no less than any of them.
+
+        >>> words, formulas = [Scored("a", 4.0), Scored("c", 1.0)], [Scored("a", 3.0), Scored("b", 1.0), Scored("c", 0.5)]
+        >>> joined = JoinedRankings.of([words, formulas]).bounded(1, np.array([False, True, False]), [1.0, 1.0], "none")
+        >>> [scores.tolist() for _, scores, _ in joined.weighed([1.0, 1.0], "none")]
+        [[4.0, 1.0], [2.0, 2.0, 0.5]]
+        """
+        said, total = np.zeros(len(self.names)), 0.0
+        for other, (places, scores, weight) in enumerate(self.weighed(weights, normalisation)):
+            if other != number:
+                said[places] += weight * scores
+                total += weight
+        own = self._normalised[number, normalisation]
+        if not total or is_sure.all():
+            return self
+        limited = np.minimum(own, UNSURE_SHARE * said[self.places[number]] / total)
+        least = limited[~is_sure].max()
+        found = JoinedRankings(self._rankings, self.names, self.places)
+        found._normalised = self._normalised | {
+            (number, normalisation): np.where(is_sure, np.maximum(own, least), limited)
+        }
+        return found
 
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str

@@ -19,6 +19,7 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.fusion import JoinedRankings
 from mathamr.search.hubness import standard
 from mathamr.search.namedformulas import NamedFormula
 from mathamr.search.nameholders import Holder, asks_for_formulas, find_holders, named_by, with_holders
@@ -42,6 +43,7 @@ from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
     BestFormula,
+    Fuse,
     Inherit,
     MaxSim,
     Nearest,
@@ -111,6 +113,7 @@ class PostRanker(Ranker):
         self._formula_ranker = formula_ranker
         self._best_formulas: dict[str, list[tuple[FormulaRanker, str, float]]] = {}
         """For every post that was found by its formulas: the visual class that each formula of the query found, and its share."""
+        self._grades: dict[tuple[FormulaRanker, str], float] = {}
         self._holders: dict[str, Holder] = {}
         """The posts that have a formula of the name that was typed."""
         self._searched_too = ""
@@ -243,6 +246,21 @@ class PostRanker(Ranker):
         found = QueryWords.of(query, self.corrected)
         return found if found.is_short else None
 
+    def _fuse(self, ranking: Fuse, parts: JoinedRankings, k: int | None = None) -> Sequence[Scored]:
+        """Return the best `k` results of a fusion; beside words, a formula that is only similar is bounded by what words and meaning say.
+
+        So it never lifts a post above one in which words and meaning agree, nor above one that has the formula.
+        """
+        query = self.context.query
+        if query.has_words and query.post.markup != "declaration" and ranking.normalisation is not None:
+            weights = [part.weight for part in ranking.asked]
+            for number, part in enumerate(ranking.asked):
+                if isinstance(part.ranking, BestFormula):
+                    having = self._with_formula(CONTAINED_RENAMED)
+                    is_sure = np.array([each in having for each in parts[number].ids], np.bool_)
+                    parts = parts.bounded(number, is_sure, weights, ranking.normalisation)
+        return super()._fuse(ranking, parts, k)
+
     def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
         """Return results with posts that have all words of a short query before those that have none.
 
@@ -250,22 +268,23 @@ class PostRanker(Ranker):
         """
         if self._words is None or self._collection is None:
             return fused
-        among = self._with_formula() if self.context.query.formulas else None
+        among = self._with_formula(CONTAINED) if self.context.query.formulas else None
         return order_by_words(fused, self._words, self._lexicon(), self._collection.parents, among)
 
-    def _with_formula(self) -> set[str]:
-        """Return the posts that were found by a formula that is one of the query's, or contains it."""
+    def _with_formula(self, least: float) -> set[str]:
+        """Return the posts that were found by a formula whose grade for one of the query's is at least this."""
         self._read_best_formulas(list(self._best_formulas))
-        grades = {
-            (ranker, visual): ranker.grade(visual)
-            for found in self._best_formulas.values()
-            for ranker, visual, _ in found
-        }
         return {
             post
             for post, found in self._best_formulas.items()
-            if any(grades[ranker, visual] >= CONTAINED for ranker, visual, _ in found)
+            if any(self._grade_having(ranker, visual) >= least for ranker, visual, _ in found)
         }
+
+    def _grade_having(self, ranker: FormulaRanker, visual: str) -> float:
+        """Return the grade of a formula that is one of the query's or contains it, computed once; 0 for others."""
+        if (ranker, visual) not in self._grades:
+            self._grades[ranker, visual] = ranker.grade_having(visual)
+        return self._grades[ranker, visual]
 
     @property
     def _reordered(self) -> int:

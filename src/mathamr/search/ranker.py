@@ -181,7 +181,7 @@ class Ranker(ABC):
                 evidence = {
                     name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
                 }
-                return FoundHits(_fused(ranking, list(parts.values())), evidence)
+                return FoundHits(self._fuse(ranking, JoinedRankings.of(list(parts.values()))), evidence)
             case Promote(inner):
                 return self._promoted(ranking, self._scored(inner, ids))
             case Inherit(first=first):
@@ -261,18 +261,22 @@ class Ranker(ABC):
         hits = [approximate.get(part.name) or self.find(part.ranking, deep).hits for part in ranking.asked]
         with self.context.timer("rank"):
             parts = JoinedRankings.of(hits)
-            contenders = _fused(ranking, parts, exactly) if approximate else []
+            contenders = self._fuse(ranking, parts, exactly) if approximate else []
         for number, part in enumerate(ranking.asked):
             if part.name in approximate:
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 parts = parts.rescored(number, exact)
         with self.context.timer("rank"):
-            fused = self._reorder(_fused(ranking, parts, None if self._uses_all else depth))
+            fused = self._reorder(self._fuse(ranking, parts, None if self._uses_all else depth))
             ids = ScoredColumns.of(fused).ids
             if self._rare is not None:
                 ids = [*ids[:depth], *self._rare.intersection(ids[depth:])]
             evidence = parts.scores_of(ids)
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
+
+    def _fuse(self, ranking: Fuse, parts: JoinedRankings, k: int | None = None) -> Sequence[Scored]:
+        """Return the best `k` results of a fusion of its parts."""
+        return _fused(ranking, parts, k)
 
     def _reorder(self, fused: Sequence[Scored]) -> Sequence[Scored]:
         """Return the results of a fusion in the order that holds whatever their scores are."""
