@@ -17,6 +17,7 @@ from mathamr.search.fusion import (
     FUSIONS,
     NORMALISATIONS,
     HarmonicMean,
+    JoinedRankings,
     Maximum,
     Mean,
     ReciprocalRankFusion,
@@ -147,6 +148,28 @@ def test_normalisations(name: str, expected: list[float]) -> None:
 @pytest.mark.parametrize("name", [name for name in NORMALISATIONS if name != "none"])
 def test_equal_scores_are_normalised_to_one(name: str) -> None:
     assert NORMALISATIONS[name](np.array([0.0, 0.0])).tolist() == [1.0, 1.0]
+
+
+def test_a_bounded_score_is_half_of_what_the_others_say_and_less_than_a_sure_one() -> None:
+    words = [Scored("agrees", 3.0), Scored("alike", 1.0), Scored("has", 0.5)]
+    meaning = [Scored("agrees", 3.0), Scored("alike", 1.0)]
+    formulas = [Scored("alike", 4.0), Scored("has", 0.2), Scored("agrees", 0.1), Scored("other", 3.0)]
+    weights, is_sure = [1.0, 1.0, 4.0], np.array([False, True, False, False])
+    joined = JoinedRankings.of([words, meaning, formulas])
+    assert fuse("weighted-sum", joined, weights, 1, "none")[0].id == "alike"
+    bounded = joined.bounded(2, is_sure, weights, "none")
+    *_, (_, scores, _) = bounded.weighed(weights, "none")
+    assert scores.tolist() == [0.5, 0.5, 0.1, 0.0]
+    ranked = [hit.id for hit in fuse("weighted-sum", bounded, weights, None, "none")]
+    assert ranked == ["agrees", "alike", "has", "other"]
+    assert bounded.scores_of(["alike"]) == joined.scores_of(["alike"])
+
+
+@pytest.mark.parametrize("is_sure", [[True], [False]])
+def test_nothing_is_bounded_by_nothing(is_sure: list[bool]) -> None:
+    joined = JoinedRankings.of([[], [Scored("a", 2.0)]])
+    bounded = joined.bounded(1, np.array(is_sure), [0.0, 1.0], "none")
+    assert fuse("weighted-sum", bounded, [0.0, 1.0], None, "none") == [Scored("a", 2.0)]
 
 
 def test_an_item_twice_in_a_ranking_counts_where_it_stands_first() -> None:
