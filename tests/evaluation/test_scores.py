@@ -28,5 +28,5 @@ def test_a_run_of_other_topics_is_an_error_that_shows_both() -> None:
 
 
 def test_no_measure_is_an_error() -> None:
-    with pytest.raises(MathAMRError, match="no measure"):
+    with pytest.raises(MathAMRError, match="at least one measure"):
         evaluate(Run.of("mine", {"A.1": [("7", 1.0)]}), QRELS, [])

@@ -83,7 +83,7 @@ def test_what_a_kill_left_unfinished_is_swept_away_and_nothing_else(tmp_path: Pa
 
 def test_a_folder_with_too_many_folders_is_no_index(tmp_path: Path) -> None:
     (tmp_path / "/".join("d" * 20)).mkdir(parents=True)
-    with pytest.raises(MathAMRError, match="more folders or files"):
+    with pytest.raises(MathAMRError, match="more files and folders"):
         check_plain(tmp_path)
 
 

@@ -166,8 +166,12 @@ def test_graphs_are_kept_for_changing_back_and_follow_deletions(model_folder: Pa
 def test_an_index_of_a_system_that_is_not_known_runs_nothing(tmp_path: Path) -> None:
     made(tmp_path, POSTS)
     manifest = Manifest.read(tmp_path / "index")
-    replace(manifest, model=replace(manifest.model, system="os:system")).write(tmp_path / "index")
-    with pytest.raises(UnknownNameError, match="unknown system 'os:system'"):
+    replace(manifest, model=replace(manifest.model, system="os_system")).write(tmp_path / "index")
+    with pytest.raises(UnknownNameError, match="unknown system 'os_system'"):
         IndexStorage.open(tmp_path / "index")
     with pytest.raises(UnknownNameError, match="unknown system"):
         check_index(tmp_path / "index")
+    replace(manifest, model=replace(manifest.model, system="os:system")).write(tmp_path / "index")
+    with pytest.raises(MathAMRError, match="which such a file may not choose"):
+        IndexStorage.open(tmp_path / "index")
+    assert not check_index(tmp_path / "index", repair=False).sound
