@@ -62,7 +62,7 @@ def show_hits(
 
 def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verbose: bool = False) -> None:
     head = Text(f"{hit.rank:>3}  ", style="dim")
-    head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
+    head.append_text(_styled(hit.own_title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
     match = f"{hit.match} match" if hit.match != "similar" else "similar"
     because = f"{match}: {hit.reason}" if hit.reason and hit.formula is None else match
@@ -87,6 +87,8 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
         address = address_in(editor, hit.source, hit.place.line if hit.place else 1) if editor else None
         where = Text(hit.location, style=f"dim link {address}" if address else "dim")
         where.append(f"  {address}" if address else "", style="dim")
+        if hit.headings:
+            where.append_text(_styled((Fragment("text", " · in "), *hit.headings), "dim"))
         console.print(Padding.indent(where, 5))
     shown = hit.snippet
     if hit.formula is not None:
@@ -106,7 +108,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
 def _show_other(hit: Hit, console: SafeConsole) -> None:
     """Print a hit that is folded under another one: rank, title, kind and place in one line."""
     line = Text(f"   + {hit.rank:>3}  ", style="dim")
-    line.append_text(_styled(hit.title) if hit.title else Text(hit.id))
+    line.append_text(_styled(hit.own_title) if hit.title else Text(hit.id))
     match = f"{hit.match} match" if hit.match != "similar" else "similar"
     line.append(f"  {' · '.join(filter(None, (hit.kind, match, hit.location or hit.id)))}", style="dim")
     console.print(line)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from mathamr.core.frames import data_frame
 from mathamr.posts.post import Place
+from mathamr.posts.postkind import kind_named
 from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.formulagrade import COMPLETED, CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
 from mathamr.search.fragment import Fragment, Line, plain
@@ -146,6 +147,9 @@ class FormulaHit:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+_SECTIONS = frozenset(["section", "note", "page", "article"])
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A post that was found, or the post in which a formula was found.
@@ -196,6 +200,33 @@ class Hit:
     def reason(self) -> str:
         """Why the hit was found, in a few words, by the strongest of its evidence."""
         return reason_of(self.evidence, of_formula=self.formula is not None)
+
+    @property
+    def own_title(self) -> Line:
+        """The title without the headings above it: `Rank` of `Algebra: Matrices: Rank`."""
+        return Line(self._parted_title[1])
+
+    @property
+    def headings(self) -> Line:
+        """The headings above the place of the hit, which its title begins with: the book and the chapter."""
+        return Line(self._parted_title[0])
+
+    @property
+    def _parted_title(self) -> tuple[tuple[Fragment, ...], tuple[Fragment, ...]]:
+        """The title in two: the headings above, and its own words; a statement that is called `Lemma 2: Rank` stays whole."""
+        first = plain(self.title).partition(": ")[0].partition(" (")[0]
+        is_called = kind_named(first.rstrip("0123456789. ")) is not None and self.kind not in _SECTIONS
+        if "#" not in (self.parent or self.id) or self.place is None or is_called:
+            return (), self.title
+        for number in range(len(self.title) - 1, -1, -1):
+            fragment = self.title[number]
+            before, colon, after = fragment.text.rpartition(": ")
+            if fragment.kind != "text" or not colon:
+                continue
+            above = (*self.title[:number], replace(fragment, text=before))
+            own = (replace(fragment, text=after), *self.title[number + 1 :])
+            return above, tuple(each for each in own if each.text)
+        return (), self.title
 
     @property
     def location(self) -> str:

@@ -199,6 +199,7 @@ export class Results {
       hit.is_deleted ? element("span", { class: "caution" }, "its file was deleted after it was indexed") : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
       placeOf(hit),
+      hit.headings?.length ? element("span", { class: "faint headings" }, "in ", ...pieceNodes(hit.headings, { inline: true })) : null,
     ];
   }
 

@@ -269,7 +269,8 @@ def _hit(hit: Hit, by_post: Mapping[str, FormulasById]) -> dict[str, Any]:
     return shown | {
         "score": round(hit.score, 6),
         "share": round(hit.share, 4),
-        "title": fragment_pieces(shortened(hit.title, TITLE_WIDTH), formulas, hit.macros),
+        "title": fragment_pieces(shortened(hit.own_title, TITLE_WIDTH), formulas, hit.macros),
+        "headings": fragment_pieces(shortened(hit.headings, TITLE_WIDTH), formulas, hit.macros),
         "snippet": fragment_pieces(hit.snippet, formulas, hit.macros),
         "tags": list(hit.tags[:MOST_TAGS]),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
