@@ -2,13 +2,17 @@
 
 python -m mathamr_lab.studies.tags sample.index 100
 python -m mathamr_lab.studies.tags book.index 100 --keywords
-python -m mathamr_lab.studies.tags before.index 100 --keywords --listed-in book.index
+python -m mathamr_lab.studies.tags book.index 100 --keywords --posts asked.json
+
+The last writes what it asks to a file, so that an older revision, which does not know the entries, can be asked the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
+from pathlib import Path
 from random import Random
 
 from mathamr.index.lexical.terms import words
@@ -39,12 +43,23 @@ def main() -> None:
     parser.add_argument("count", type=int, nargs="?", default=100)
     parser.add_argument("--keywords", action="store_true", help="entries of an index instead of tags")
     parser.add_argument(
-        "--listed-in", help="the index of the same posts that knows them, if another", metavar="INDEX"
+        "--posts",
+        type=Path,
+        help="a file of names and posts; it is written where it is missing",
+        metavar="FILE",
     )
     asked = parser.parse_args()
-    with Index.open(asked.listed_in or asked.index) as index:
-        posts = listed(index, keywords=asked.keywords)
     with Index.open(asked.index) as index:
+        if asked.posts and asked.posts.exists():
+            posts = {
+                name: set(ids) for name, ids in json.loads(asked.posts.read_text(encoding="utf-8")).items()
+            }
+        else:
+            posts = listed(index, keywords=asked.keywords)
+        if asked.posts:
+            asked.posts.write_text(
+                json.dumps({name: sorted(ids) for name, ids in posts.items()}), encoding="utf-8"
+            )
         drawn = Random(SEED).sample(sorted(posts), min(asked.count, len(posts)))
         places, denied = [], 0
         for name in drawn:
