@@ -75,8 +75,8 @@ def _markdown_cells(source: str, report: Report, largest: int) -> list[tuple[int
     found: list[tuple[int, str]] = []
     size = 0
     for number, cell in enumerate(_cells(notebook), 1):
-        source = cell.get("source", cell.get("input"))
-        lines = source if isinstance(source, list) else [source]
+        written = cell.get("source", cell.get("input"))
+        lines = written if isinstance(written, list) else [written]
         report.took("".join(line for line in lines if isinstance(line, str)), 0)
         text = _text(cell)
         if text is None:

@@ -346,14 +346,14 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
                 directive, opening, named = divs.pop()
                 if divs:
                     continue
-                stated = _of_div(directive, opening, token, known, lines, named)
+                in_div = _of_div(directive, opening, token, known, lines, named)
                 if directive.ends and started:
                     yield replace(started, end=(opening.map or [0])[0], last=token.map[1])
                     started = None
-                elif stated and directive.starts:
-                    started = started or replace(stated, begin=token.map[1])
-                elif stated and not started:
-                    yield stated
+                elif in_div and directive.starts:
+                    started = started or replace(in_div, begin=token.map[1])
+                elif in_div and not started:
+                    yield in_div
 
 
 def _headed(known: list[Heading], stated: list[_Statement], lines: list[str]) -> Iterator[_Statement]:
