@@ -26,12 +26,12 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.knownitems import KnownItem, titles
 from mathamr.evaluation.table import aligned
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.search.confidence import BACKGROUND, MOST_LOOKED_AT, is_exact
+from mathamr.search.confidence import BACKGROUND, MOST_LOOKED_AT, found_of, is_exact
 from mathamr.search.hits import Found
 from mathamr.search.labelweights import ConfidenceWeights, Features, Group
 from mathamr.search.query import Query
 from mathamr.search.results import MOST_GRADED, RankedResult
-from mathamr.search.searcher import Index, found_of
+from mathamr.search.searcher import Index
 from mathamr_lab.studies.typedqueries import draw, sentences
 
 SHRINKAGE = 0.5
