@@ -33,7 +33,7 @@ def numbers_in(text: str) -> dict[str, Numbered]:
             if kind := _KIND.match(match["number"]):
                 kinds[label.removesuffix(_CLEVEREF)] = kind[1]
         elif len(found) < MOST_LABELS:
-            number = " ".join(_MARKS.sub("", match["number"]).split())
+            number = " ".join(_MARKS.sub("", match["number"]).split()).rstrip("^")
             anchor = _ANCHOR_KIND.match(match["anchor"] or "")
             found[label] = Numbered(anchor[1] if anchor else "", number)
     return {label: Numbered(kinds.get(label, each.kind), each.number) for label, each in found.items()}

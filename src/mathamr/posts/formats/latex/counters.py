@@ -195,7 +195,7 @@ ENUMERATED = ("enumi", "enumii", "enumiii", "enumiv")
 
 
 def in_style(value: int, style: str) -> str:
-    """Return a number in a style of LaTeX; empty where the style has none for it.
+    """Return a number in a style of LaTeX; empty where the style, or the document, has none for it.
 
     >>> in_style(4, "roman"), in_style(2, "Alph"), in_style(7, "arabic"), in_style(30, "alph")
     ('iv', 'B', '7', '')
@@ -209,4 +209,4 @@ def in_style(value: int, style: str) -> str:
             written += letters * (left // size)
             left %= size
         return written.upper() if style == "Roman" else written
-    return str(value)
+    return str(value) if value >= 0 else ""

@@ -26,6 +26,8 @@ _FLOATS = {
     "table": "table", "wraptable": "table", "sidewaystable": "table", "longtable": "table", "algorithm": "algorithm",
 }  # fmt: skip
 _LISTS = frozenset(["enumerate", "compactenum", "inparaenum"])
+COUNTED = _EQUATIONS | _LINES | {"subequations"}
+"""Environments of which every one has a number."""
 _NO_GROUP = frozenset(["center", "minipage"])
 _LINE = re.compile(
     r"""\\label\s*+\{(?P<label>[^{}]{1,300}+)\}

@@ -18,7 +18,7 @@ from mathamr.posts.formats.latex.definitions import (
     macros_in,
     theorems_in,
 )
-from mathamr.posts.formats.latex.numbering import CounterSettings, theorems_written
+from mathamr.posts.formats.latex.numbering import COUNTED, CounterSettings, theorems_written
 from mathamr.posts.inputs import STDIN, read_text
 from mathamr.posts.report import Report
 
@@ -43,7 +43,9 @@ _DEFINES = re.compile(
 _TELLS = re.compile(
     r"^[ \t]*+\\(?:(?:part|chapter|section|subsection)\*?\s*[\[{]|begin\s*\{document\})", re.M
 )
-_COUNTS = re.compile(r"\\(?:part|chapter|section|begin|newtheorem|label|setcounter|caption)(?![A-Za-z])")
+_COUNTS = re.compile(
+    r"\\(?:part|chapter|(?:sub)*section|newtheorem|caption)(?![A-Za-z])|\\begin\s*\{([A-Za-z]+)\}"
+)
 _PART = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]*+\])?\s*+\{\s*+(?:subfiles|standalone)\s*+\}")
 _PERCENT = re.compile(r"\\.|%")
 
@@ -150,7 +152,7 @@ class Sources:
             target = self._target(match, path, source.file, known, report)
             content = self._open(target, source, taken, styles, report) if target is not None else None
             own |= {target} if target is not None else set()
-            if content is None and begun and self._may_count(match, path, source.file):
+            if content is None and begun and self._may_count(match, path, source):
                 source.counters.missing.append(length)
             current = (path, text, match.end())
             if target is not None and content is not None:
@@ -226,12 +228,13 @@ class Sources:
         text = _text(target, Report()) or ""
         return bool(_DEFINES.search(text)) and not _TELLS.search(strip_comments(text))
 
-    def _may_count(self, match: re.Match[str], file: Path, main: Path) -> bool:
+    def _may_count(self, match: re.Match[str], file: Path, source: Source) -> bool:
         """Return whether numbers may depend on an input that is not read here: on a document, not on a picture or a table."""
-        target = self._find(match, file, main)
+        target = self._find(match, file, source.file)
         if target is None or not target.is_relative_to(self._root):
             return Path(_name(match)).suffix in ("", ".tex")
-        return _COUNTS.search(_text(target, Report()) or "") is not None
+        found = _COUNTS.finditer(strip_comments(_text(target, Report()) or ""))
+        return any(not each[1] or each[1] in source.theorems or each[1] in COUNTED for each in found)
 
     def _target(
         self, match: re.Match[str], file: Path, main: Path, taken: set[Path], report: Report
