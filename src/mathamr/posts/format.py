@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.posts.inputs import STDIN, Head, display_path, head, read_text
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.report import Report
+
+if TYPE_CHECKING:
+    from mathamr.posts.macrotable import MacroTable
 
 
 @dataclass(frozen=True)
@@ -23,13 +26,16 @@ class Collection:
 
     `root` is the folder from which ids and relative links are counted; `beside` are files that the user named as
     belonging to the posts (formula tables, link tables), besides those that a reader finds by itself. `known` are all
-    files to which documents may link, if only some of them are to be read.
+    files to which documents may link, if only some of them are to be read. `settings` are files without posts that may define
+    macros, and `macros` are those of the whole input, if they are known.
     """
 
     root: Path
     files: tuple[Path, ...]
     beside: tuple[Path, ...] = ()
     known: tuple[Path, ...] = ()
+    settings: tuple[Path, ...] = ()
+    macros: MacroTable | None = field(default=None, compare=False, repr=False)
 
     def path_of(self, file: Path, unnamed: str = "note") -> str:
         """Return the path of a file in the folder, by which its posts are named; `unnamed` for standard input."""
@@ -92,6 +98,8 @@ class Format:
     """Processor time for a file of up to a megabyte; a larger one may take as much for each (see `posts/budget.py`)."""
     by_file: bool = False
     """True if files may be read one by one and in parallel, given the names of all of them (`Collection.known`)."""
+    defines_macros: bool = False
+    """True if its files may define macros, for their own formulas and those of others."""
     learner: str | None = None
     """A function from the text of a file to what reading the others needs to know of it, in JSON; `None` if it neither tells nor needs
     anything. The reader's third argument is then the list of these of all files, or `None` if it must find out itself."""
@@ -109,6 +117,11 @@ class Format:
         more = () if learned is None else (learned,)
         posts: Iterator[Post] = _function(self.reader)(collection, report, *more)
         return posts
+
+    @property
+    def learns(self) -> bool:
+        """True if something is learned of all files before they are read."""
+        return self.defines_macros or self.learner is not None
 
     def learn(self, text: str) -> Any:
         """Return what reading other files needs to know of a file."""
@@ -152,7 +165,7 @@ _FOR_PROGRAMS = re.compile(
     r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
 )
 _PRETEXT_ROOTS = (
-    "pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
+    "macros|pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
     "|backmatter|preface|introduction"
 )
 _PRETEXT_BEGINS = re.compile(
@@ -161,7 +174,7 @@ _PRETEXT_BEGINS = re.compile(
     re.S | re.X,
 )
 _PRETEXT_MARKS = re.compile(
-    r"<(?:pretext|mathbook)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b"
+    r"<(?:pretext|mathbook|macros)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b"
 )
 
 
@@ -276,12 +289,16 @@ _BUILT_IN = {
         "markdown",
         sniff=lambda head: head.suffix in NOTEBOOK_SUFFIXES and head.text.lstrip()[:1] == "{",
         by_file=True,
+        defines_macros=True,
     ),
-    "pretext": Format("PreTeXt documents (.ptx, .xml)", "pretext:read_pretext", sniff=_is_pretext),
+    "pretext": Format(
+        "PreTeXt documents (.ptx, .xml)", "pretext:read_pretext", sniff=_is_pretext, defines_macros=True
+    ),
     "html": Format(
         "HTML pages with MathML or MathJax: a page, or a folder of pages",
         "html.reader:read_html",
         sniff=_is_html,
+        defines_macros=True,
     ),
     "arxiv": Format(
         "source archives of LaTeX documents, as arXiv offers them (.tar.gz, .tgz, .tar)",
@@ -290,7 +307,11 @@ _BUILT_IN = {
         sniff=_is_latex_archive,
     ),
     "latex": Format(
-        "LaTeX documents: a file, or a folder of them", "latex.reader:read_latex", "latex", LATEX_SUFFIXES
+        "LaTeX documents: a file, or a folder of them",
+        "latex.reader:read_latex",
+        "latex",
+        LATEX_SUFFIXES,
+        defines_macros=True,
     ),
     "markdown": Format(
         "Markdown notes of any dialect: a file, or a folder of them",
@@ -298,6 +319,7 @@ _BUILT_IN = {
         "markdown",
         MARKDOWN_SUFFIXES,
         by_file=True,
+        defines_macros=True,
     ),
     "rst": Format(
         "reStructuredText, with the roles and directives of Sphinx",
@@ -305,13 +327,21 @@ _BUILT_IN = {
         suffixes=_RST_SUFFIXES,
         seconds=4.0,
         by_file=True,
+        defines_macros=True,
     ),
-    "org": Format("Org files, as Emacs keeps notes", "org:read_org", suffixes=(".org",), by_file=True),
+    "org": Format(
+        "Org files, as Emacs keeps notes",
+        "org:read_org",
+        suffixes=(".org",),
+        by_file=True,
+        defines_macros=True,
+    ),
     "asciidoc": Format(
         "AsciiDoc documents",
         "asciidoc.reader:read_asciidoc",
         sniff=lambda head: head.is_text(*ASCIIDOC_SUFFIXES) and not head.text.startswith("-----BEGIN"),
         by_file=True,
+        defines_macros=True,
     ),
     "typst": Format("Typst documents", "typst.reader:read_typst", suffixes=(".typ",)),
     "lean": Format(

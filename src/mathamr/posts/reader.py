@@ -10,18 +10,27 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.latex.definitions import without_definitions
 from mathamr.posts.bounds import keep_bounds
 from mathamr.posts.budget import OverBudgetError, keep_budget, within_budget
 from mathamr.posts.format import FORMATS, Collection, Format, format_of
 from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds, fitting_id, give_id
-from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, size_of, walk
+from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, read_text, size_of, walk
+from mathamr.posts.macrosources import LARGEST, MacroSource, learn_macros, may_define
+from mathamr.posts.macrotable import MacroTable
+from mathamr.posts.markup import pieces
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
 _DETECTING = 5.0
 """Processor time for telling the format of a file by its first bytes."""
+_LEARNING = 20.0
+"""Processor time for finding the macros of a file."""
 _NO_TEXT = re.compile("[\ud800-\udfff]")
+_DEFINES = re.compile(
+    r"\\(?:(?:re)?newcommand|providecommand|[gex]?def|let|Declare|(?:New|Renew|Provide)[A-Z])"
+)
 _ADVICE = {
     "pictures are not read": ".png .jpg .jpeg .gif .svg .bmp .tif .tiff .webp .eps .ico .heic",
     "save it as .docx, or export it to PDF": ".doc .odt .rtf .pages .wpd .fodt",
@@ -51,7 +60,9 @@ def read_posts(
     Without `format` each file of a folder is read by its own kind; `exclude` are patterns of files in it that are left
     out, besides those of its ignore files and the defaults (see `IgnoreRules`). Of posts with the same id the first counts.
     """
-    return _unique(find_collections(Path(path), report, format, beside, exclude), report)
+    parts = find_collections(Path(path), report, format, beside, exclude)
+    macros = macros_of(parts)
+    return _unique([(name, replace(collection, macros=macros)) for name, collection in parts], report)
 
 
 def find_collections(
@@ -87,8 +98,52 @@ def read_collection(
 
     `learned` is what was learned of all files of the format, if only some are read.
     """
+    if collection.macros is None:
+        collection = replace(collection, macros=macros_of([(format, collection)]))
     for post in read_format(FORMATS[format], collection, report, learned):
-        yield _with_fitting_ids(_escape_surrogates(post, report), report)
+        if is_macros_alone(post):
+            report.ignore("macros alone", "it only defines macros, which other documents use")
+        else:
+            yield _with_fitting_ids(_escape_surrogates(post, report), report)
+
+
+def is_macros_alone(post: Post) -> bool:
+    r"""Return True for a post that defines macros and says nothing else.
+
+    >>> is_macros_alone(Post("a.md", "note", r"$$\newcommand{\R}{\mathbb{R}}$$", markup="markdown"))
+    True
+    """
+    if _DEFINES.search(post.body) is None:
+        return False
+    for piece in pieces(post.body, post.markup):
+        text = "".join(without_definitions(piece.text)) if piece.kind == "formula" else piece.text
+        if piece.kind in ("text", "code", "formula") and any(map(str.isalnum, text)):
+            return False
+    return True
+
+
+def macros_of(parts: Sequence[tuple[str, Collection]]) -> MacroTable:
+    """Return the macros that the files of an input define."""
+    learned: dict[str, MacroSource] = {}
+    for format, collection in parts:
+        files = collection.files if FORMATS[format].defines_macros else ()
+        learned |= {
+            collection.path_of(file): learn_file(file)
+            for file in (*files, *collection.settings)
+            if file != STDIN
+        }
+    return MacroTable(learned)
+
+
+def learn_file(file: Path, *, uses: bool = False) -> MacroSource:
+    """Return what a file tells of macros; nothing of one that is too large, cannot be read or takes too long."""
+    text = read_text(file, Report()) if size_of(file) <= LARGEST else None
+    if text is None:
+        return {}
+    try:
+        return within_budget(lambda: learn_macros(bare_name(file), text, uses=uses), _LEARNING)
+    except OverBudgetError:
+        return {}
 
 
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str, Collection]:
@@ -102,7 +157,20 @@ def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str
         if format is None:
             raise MathAMRError(f"{display_path(path)}: {_why_unknown(file_head)}")
     _ = FORMATS[format]  # an unknown one raises an error
-    return format, Collection(path.parent, (path,), beside)
+    return format, Collection(path.parent, (path,), beside, settings=_settings_beside(path))
+
+
+def _settings_beside(path: Path) -> tuple[Path, ...]:
+    """Return the files in the folder of a single file that may define its macros."""
+    if path == STDIN:
+        return ()
+    return tuple(
+        sorted(
+            each
+            for each in path.parent.iterdir()
+            if may_define(each.name) and each.is_file() and each != path
+        )
+    )
 
 
 def _why_unknown(file_head: Head) -> str:
@@ -123,6 +191,7 @@ def _folder(
 ) -> list[tuple[str, Collection]]:
     formats = list(FORMATS) if format is None else [format]
     groups: dict[str, list[Path]] = {name: [] for name in formats}
+    settings: list[Path] = []
     for file in walk(root, report, exclude):
         if (name := known_format(file)) in groups:
             groups[name].append(file)
@@ -139,7 +208,10 @@ def _folder(
             continue
         if name:
             groups[name].append(file)
-        elif table_kind(file_head) is None:
+            continue
+        if may_define(file.name):
+            settings.append(file)
+        if table_kind(file_head) is None:
             report.ignore(
                 f"not posts: {file_type(file)}", f"not a {format} file" if format else advice_for(file)
             )
@@ -148,7 +220,11 @@ def _folder(
         rules = ", ".join(report.excluded)
         excluded = f"; files were left out by {rules}" if rules else ""
         raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(FORMATS)}){excluded}")
-    return [(name, Collection(root, tuple(files), beside)) for name, files in groups.items() if files]
+    return [
+        (name, Collection(root, tuple(files), beside, settings=tuple(settings)))
+        for name, files in groups.items()
+        if files
+    ]
 
 
 def _size(parts: list[tuple[str, Collection]]) -> int | None:
@@ -211,8 +287,9 @@ def _read_on(
         report.at("")
         size = sum(map(size_of, collection.files))
         try:
-            found = reader.read(collection, report, learned)
-            for post in keep_bounds(keep_budget(found, report, reader.seconds, size), report):
+            found = keep_budget(reader.read(collection, report, learned), report, reader.seconds, size)
+            completed = found if collection.macros is None else map(collection.macros.complete, found)
+            for post in keep_bounds(completed, report):
                 begun.add(report.file)
                 report.account.gave(post)
                 yield post

@@ -197,6 +197,53 @@ def test_of_a_lean_library_only_what_a_change_concerns_is_read_again(
     assert stored(catalogue) == posts_of(folder)
 
 
+MACROS = {
+    "_config.yml": "macros:\n  K: '\\mathbb{K}'\n",
+    "own.sty": "\\newcommand{\\Gal}{G}\n\\newcommand{\\Aut}{A}\n",
+    "galois.md": "# Galois\n\nThe group $\\Gal$ of a field.\n",
+    "forms.md": "# Forms\n\n$$\\newcommand{\\Sym}{S}$$\n\nA form $\\Sym$.\n",
+    "plain.md": "# Plain\n\nThe sum $x+y$.\n",
+    "paper.tex": "\\documentclass{a}\\begin{document}The group $\\Aut$.\\end{document}\n",
+}
+MACRO_CHANGES: dict[str, tuple[str, str, set[str]]] = {
+    "a style": ("own.sty", MACROS["own.sty"].replace("{G}", "{H}"), {"galois.md"}),
+    "a style less": ("own.sty", "", {"galois.md"}),
+    "a setting of all": ("_config.yml", "macros:\n  K: k\n", {"galois.md", "forms.md", "plain.md"}),
+    "a page": ("forms.md", MACROS["forms.md"].replace("{S}", "{T}"), {"forms.md"}),
+    "a page that defines more": ("forms.md", "$\\newcommand{\\Gal}{P}$ Words.", {"forms.md", "galois.md"}),
+    "a new style": ("more/new.sty", "\\newcommand{\\unused}{x}", set()),
+}
+LOOKED_AT = {"_config.yml", "own.sty", "new.sty", "paper.tex"}
+"""Settings, styles and files of LaTeX, whose first bytes say what they are, are opened each time."""
+
+
+@pytest.mark.parametrize("change", MACRO_CHANGES)
+def test_documents_whose_macros_changed_are_read_again_and_no_others(
+    change: str, catalogue: Catalogue, tmp_path: Path
+) -> None:
+    folder = write_files(tmp_path / "notes", MACROS)
+    taken(catalogue, folder)
+    assert stored(catalogue) == posts_of(folder)
+    _, opened = taken(catalogue, folder)
+    assert opened <= LOOKED_AT
+    name, text, expected = MACRO_CHANGES[change]
+    write_files(folder, {name: text}) if text else (folder / name).unlink()
+    _, opened = taken(catalogue, folder)
+    assert opened - LOOKED_AT == expected
+    assert stored(catalogue) == posts_of(folder)
+
+
+def test_what_another_version_learned_of_macros_is_learned_again(
+    catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_files(tmp_path / "notes", MACROS)
+    taken(catalogue, folder)
+    for module in (reading, intake):
+        monkeypatch.setattr(module, "learning_fingerprint", lambda: "another")
+    _, opened = taken(catalogue, folder)
+    assert opened >= {"galois.md", "forms.md", "plain.md", "paper.tex"}
+
+
 def test_files_are_read_again_by_other_readers(
     catalogue: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -319,6 +319,15 @@ def definition_places(text: str) -> Iterator[tuple[int, int, list[Definition]]]:
             yield match.start(), position, [replace(each, text=written) for each in found]
 
 
+def without_definitions(text: str) -> Iterator[str]:
+    """Yield the stretches of a text between its definitions."""
+    position = 0
+    for start, end, _ in definition_places(text):
+        yield text[position:start]
+        position = end
+    yield text[position:]
+
+
 def _written(text: str, start: int, end: int) -> str:
     """Return a definition as it is stored: without comments, each space one blank."""
     kept: list[str] = []

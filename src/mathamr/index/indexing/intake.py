@@ -44,8 +44,10 @@ from mathamr.index.manifest import InputRecord, Manifest
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.identifiers import SeenIds, give_id
 from mathamr.posts.inputs import INDEX_FILES, STDIN, size_of
+from mathamr.posts.macrosources import MacroSource, learning_fingerprint
+from mathamr.posts.macrotable import MacroTable
 from mathamr.posts.post import Link, Post
-from mathamr.posts.reader import find_collections, read_posts
+from mathamr.posts.reader import find_collections, learn_file, read_posts
 from mathamr.posts.report import Report
 
 BATCH = 4000
@@ -204,8 +206,10 @@ class _Intake:
             report.on_bytes = lambda: shown.advance(0)
         living = {number for number, _ in self._catalogue.of_input(self._source)}
         units: dict[str, None] = {}
-        for format, collection in parts:
-            for unit in self._part(format, collection, known, living):
+        learned = [self._learned(format, collection, known) for format, collection in parts]
+        macros = _macros_of(parts, learned)
+        for (format, collection), own in zip(parts, learned, strict=True):
+            for unit in self._part(format, replace(collection, macros=macros), own, macros, known, living):
                 units[unit] = None
         self._write()
         unread.note_all(report.incomplete)
@@ -215,9 +219,15 @@ class _Intake:
         self._delete_rest()
 
     def _part(
-        self, format: str, collection: Collection, known: _KnownFiles, living: set[int]
+        self,
+        format: str,
+        collection: Collection,
+        learned: list[Any],
+        macros: MacroTable,
+        known: _KnownFiles,
+        living: set[int],
     ) -> Iterator[str]:
-        """Take in the files of one format; yield the names of its units."""
+        """Take in the files of one format, with what was learned of each; yield the names of its units."""
         context = known.context(format, collection, self._path)
         if self._path == STDIN:
             self._read(
@@ -228,6 +238,7 @@ class _Intake:
         if not reads_by_file(format, collection):
             name = f"{ALL}{format}"
             yield name
+            context = _with_macros(context, macros.fingerprint("", None))
             if not self._is_kept(known, name, context, collection, living):
                 found = read_whole(
                     name, ReadingContext(format, collection), collection, self._pool, self._report
@@ -235,21 +246,26 @@ class _Intake:
                 self._read(
                     found,
                     list(map(str, collection.files)),
-                    lambda unit: known.unit(unit, format, context, None),
+                    lambda unit: known.unit(
+                        unit, format, context, dict(zip(map(str, collection.files), learned, strict=True))
+                    ),
                     known,
                 )
             return
-        learned = self._learned(format, collection, known)
-        told = context_of([context, [each for each in learned if each]])
+        has_learner = FORMATS[format].learner is not None
+        told = context_of([context, [each for each in learned if each]]) if has_learner else context
         changed: list[Path] = []
         contexts: dict[str, str] = {}
         for file, own in zip(collection.files, learned, strict=True):
             name = str(file)
-            contexts[name] = context if own is None else told
+            uses = None if has_learner else own
+            contexts[name] = _with_macros(
+                context if own is None else told, macros.fingerprint(collection.path_of(file), uses)
+            )
             yield name
             if not self._is_kept(known, name, contexts[name], collection, living):
                 changed.append(file)
-        shared = ReadingContext(format, collection, learned if FORMATS[format].learner else None)
+        shared = ReadingContext(format, collection, learned if has_learner else None)
         by_name = dict(zip(map(str, collection.files), learned, strict=True))
         for found in read_by_file(shared, changed, self._pool, self._report):
             if found.name in contexts:
@@ -262,15 +278,10 @@ class _Intake:
             )
 
     def _learned(self, format: str, collection: Collection, known: _KnownFiles) -> list[Any]:
-        """Return what the reader learned of every file, from earlier where the file is the same."""
-        if FORMATS[format].learner is None:
+        """Return what was learned of every file, from earlier where the file is the same."""
+        if not FORMATS[format].learns or STDIN in collection.files:
             return [None] * len(collection.files)
-        before = {file: known.units.get(str(file)) for file in collection.files}
-        found = {
-            file: unit.shared
-            for file, unit in before.items()
-            if unit is not None and known.is_same(str(file))
-        }
+        found = known.learned(format, collection)
         missing = [file for file in collection.files if file not in found]
         found |= dict(zip(missing, learn(format, missing, self._pool), strict=True))
         return [found[file] for file in collection.files]
@@ -487,6 +498,23 @@ class _Intake:
         return self._seen[number] if number < len(self._seen) else 0
 
 
+def _macros_of(parts: Sequence[tuple[str, Collection]], learned: Sequence[list[Any]]) -> MacroTable:
+    """Return the macros of an input, given what was learned of the files of each format."""
+    sources: dict[str, MacroSource] = {}
+    for (format, collection), each in zip(parts, learned, strict=True):
+        if FORMATS[format].defines_macros:
+            own = zip(collection.files, each, strict=True)
+            sources |= {collection.path_of(file): found for file, found in own if found}
+    if parts:
+        _, collection = parts[0]  # all have the same settings
+        sources |= {collection.path_of(file): learn_file(file) for file in collection.settings}
+    return MacroTable(sources)
+
+
+def _with_macros(context: str, fingerprint: str) -> str:
+    return context_of([context, fingerprint]) if fingerprint else context
+
+
 class _KnownFiles:
     """What the catalogue remembers of an input's files, and which of them are still the same."""
 
@@ -515,6 +543,23 @@ class _KnownFiles:
         """Return the format of a file that is the same as before."""
         unit = self.units.get(str(file))
         return unit.format if unit is not None and self.is_same(str(file)) else None
+
+    def learned(self, format: str, collection: Collection) -> dict[Path, Any]:
+        """Return what was learned before of files that are the same; of macros only by the same version."""
+        if reads_by_file(format, collection):
+            before = {str(file): self.units.get(str(file)) for file in collection.files}
+            known = {name: unit.shared for name, unit in before.items() if unit is not None}
+        else:
+            unit = self.units.get(f"{ALL}{format}")
+            known = unit.shared if unit is not None and unit.shared else {}
+        by = None if FORMATS[format].learner else learning_fingerprint()
+        return {
+            file: known[str(file)]
+            for file in collection.files
+            if str(file) in known
+            and (by is None or (known[str(file)] or {}).get("by") == by)
+            and self.is_same(str(file))
+        }
 
     def context(self, format: str, collection: Collection, path: Path) -> str:
         """Return a digest of everything but file contents on which posts of a collection depend."""

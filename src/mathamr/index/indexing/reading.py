@@ -27,8 +27,9 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.posts.budget import OverBudgetError, within_budget
 from mathamr.posts.format import FORMATS, Collection, Format
 from mathamr.posts.inputs import STDIN, display_path, each_observed, observing, read_text, size_of
+from mathamr.posts.macrosources import learning_fingerprint
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_collection
+from mathamr.posts.reader import learn_file, read_collection
 from mathamr.posts.report import Report
 
 LARGEST_TASK = 256 << 10
@@ -154,7 +155,10 @@ class _ReportByFile(Report):
 
 
 def learn_files(format: str, files: Sequence[Path]) -> list[Any]:
-    """Return what the reader of a format learns of each file."""
+    """Return what the reader of a format learns of each file, or without a learner what the file tells of macros."""
+    if FORMATS[format].learner is None:
+        mark = learning_fingerprint()
+        return [{**learn_file(file, uses=FORMATS[format].by_file), "by": mark} for file in files]
     texts = (read_text(file, Report()) for file in files)
     return [None if text is None else _learn(FORMATS[format], text) for text in texts]
 
@@ -168,7 +172,7 @@ def _learn(format: Format, text: str) -> Any:
 
 
 def learn(format: str, files: Sequence[Path], pool: BuildPool) -> list[Any]:
-    """Return what the reader of a format learns of each file, in the pool if there are many."""
+    """Return what is learned of each file of a format (`learn_files`), in the pool if there are many."""
     tasks = ((format, few) for few in portions(files, MOST_FILES, size_of, LARGEST_TASK))
     found: list[Any] = []
     for request, answer in pool.map(tasks, inline=_is_little(files)):

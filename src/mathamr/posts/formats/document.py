@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape, unescape
 from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.bounds import bounded_title
-from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
@@ -67,8 +66,6 @@ class Document:
     line: int = 1
     file: str = ""
     """The file of the document, if it differs from `path`."""
-    macros: Mapping[str, str] = field(default_factory=dict)
-    """The LaTeX definitions of the document, by their names."""
 
     def __post_init__(self) -> None:
         self._parts = [DocumentPart(self.first, (), self.line)]
@@ -154,7 +151,6 @@ class Document:
                 tags=self.tags,
                 keywords=self.keywords,
                 date=self.date,
-                macros=definitions_for(f"{title}\n{part.body}", self.macros) if self.macros else (),
             )
 
     def _titles(self, part: DocumentPart) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""PreTeXt documents: divisions, statements with their proofs, formulas, cross references and the macros of `docinfo`."""
+"""PreTeXt documents: divisions, statements with their proofs, formulas and cross references."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import entry_of
-from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.pretextnumbers import Numbers, Place, levels_of, numbers_of
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import STDIN, display_path, head, read_bytes, stem
@@ -73,21 +72,20 @@ class _Target(NamedTuple):
 
 
 def read_pretext(collection: Collection, report: Report) -> Iterator[Post]:
-    """Read PreTeXt: `xml:id` are labels, `xref` become links, the macros of `docinfo` are used in all files."""
-    macros: dict[str, str] = {}
+    """Read PreTeXt: `xml:id` are labels, `xref` become links."""
     targets: dict[str, _Target] = {}
     numbers = _numbers(collection)
     for file in collection.files:
         root = _root(file, Report())
         if root is not None:
-            _collect(root, macros, targets, numbers_of(numbers, file, root))
+            _collect(root, targets, numbers_of(numbers, file, root))
     for file in collection.files:
         report.at(display_path(file))
         root = _root(file, report)
-        if root is None:
+        if root is None or _name(root) == "macros":
             continue
         path = collection.path_of(file, "document")
-        document = Document(path, _document_title(root) or stem(Path(path)), macros=macros)
+        document = Document(path, _document_title(root) or stem(Path(path)))
         if _uses_dollars(root):
             report.repair(
                 "formulas between dollars", f"{path} writes formulas as $x$; PreTeXt has <m> for them"
@@ -145,16 +143,11 @@ def _name(node: Any) -> str:
     return node.tag if isinstance(node.tag, str) else ""
 
 
-def _collect(
-    root: Any, macros: dict[str, str], targets: dict[str, _Target], numbers: Mapping[Any, str]
-) -> None:
+def _collect(root: Any, targets: dict[str, _Target], numbers: Mapping[Any, str]) -> None:
     for node in root.iter():
-        name = _name(node)
-        if name == "macros":
-            macros_in("".join(node.itertext()), macros)
         if (label := node.get(_ID)) and label not in targets:
             targets[label] = _Target(
-                name, _words(node.find("title"))[:LONGEST_REFERENCE], numbers.get(node, "")
+                _name(node), _words(node.find("title"))[:LONGEST_REFERENCE], numbers.get(node, "")
             )
 
 
