@@ -2,7 +2,7 @@
 
 config.json           the transformer's shape, hashes of the other files
 weights.safetensors   matrices as eight-bit numbers with a scale per row, the rest unchanged
-wordpieces.txt        one piece per line
+wordpieces.txt        one piece per line, or the JSON of pieces of bytes
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import WEIGHTS, ModelFolder
 from mathamr.core.tensorfile import read_arrays
+from mathamr.text.bytepieces import read_pieces
 from mathamr.text.configuration import WINDOW, TransformerConfiguration
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.wordpieces import WordPieces
@@ -52,7 +53,7 @@ def read_head(folder: Path) -> EncoderHead:
 
 def load_pieces(path: Path, configuration: TransformerConfiguration) -> WordPieces:
     """Read the word pieces in a file and check their number."""
-    pieces = WordPieces.load(path)
+    pieces = read_pieces(path)
     if len(pieces.vocabulary) != configuration.pieces:
         raise MathAMRError(
             f"{path} has {len(pieces.vocabulary)} word pieces, the configuration requires {configuration.pieces}"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -64,11 +64,14 @@ class Pieces:
 class WordPieces:
     """Cuts lower-cased text into the pieces of a vocabulary, greedily (WordPiece)."""
 
+    unknown: ClassVar[str] = UNKNOWN
+    """The piece for what no other piece spells."""
+
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self.vocabulary = tuple(vocabulary)
         number = {piece: place for place, piece in enumerate(self.vocabulary)}
         marks = next((marks for marks in MARKS if number.keys() >= set(marks)), MARKS[-1])
-        missing = [mark for mark in (UNKNOWN, *marks) if mark not in number]
+        missing = [mark for mark in (self.unknown, *marks) if mark not in number]
         if missing or len(number) != len(self.vocabulary) or len(number) > 2**16:
             raise MathAMRError(
                 f"these {len(self.vocabulary)} lines are not a vocabulary of word pieces"

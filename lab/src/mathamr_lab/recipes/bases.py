@@ -1,8 +1,8 @@
 """Loads the text encoder that a training starts from: ours by name or folder, or a published one that `transformers` reads.
 
 A published encoder is converted once, where the training is prepared: the machine that trains, and the product, read our
-own format. What our transformer and word pieces can express is accepted (BERT, MPNet and DistilBERT with a WordPiece
-vocabulary); for anything else the error says what does not fit.
+own format. What our transformer and pieces can express is accepted (BERT, MPNet and DistilBERT with a WordPiece vocabulary,
+RoBERTa and DistilRoBERTa with byte-level BPE); for anything else, such as a decoder, the error says what does not fit.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.modelfolder import CONFIG, WEIGHTS
 from mathamr.core.tensorfile import use_weights
 from mathamr.systems.baseencoder import load_base_encoder
+from mathamr.text.bytepieces import BytePieces
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.folder import PIECES
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
@@ -41,6 +42,7 @@ _BERT = {
 }
 _NAMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "bert": ("encoder.layer", _BERT),
+    "roberta": ("encoder.layer", _BERT),
     "mpnet": (
         "encoder.layer",
         {
@@ -134,12 +136,19 @@ def published_encoder(folder: Path, device: str = "cpu") -> TextEncoder:
 def _word_pieces(tokenizer: Any, folder: Path) -> WordPieces:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     kind = type(backend.model).__name__ if backend is not None else type(tokenizer).__name__
-    if kind != "WordPiece":
+    row = json.loads(backend.to_str()) if backend is not None else {}
+    is_bytes = kind == "BPE" and (row["pre_tokenizer"] or {}).get("type") == "ByteLevel"
+    if kind != "WordPiece" and not is_bytes:
         raise MathAMRError(
-            f"{folder}: its tokenizer is {kind}; a base needs a WordPiece vocabulary, like BERT and MPNet"
+            f"{folder}: its tokenizer is {kind}; a base needs a WordPiece vocabulary, like BERT and MPNet, or byte-level BPE,"
+            " like RoBERTa"
         )
     vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda each: int(each[1]))
-    return WordPieces([piece for piece, _ in vocabulary])
+    pieces = [piece for piece, _ in vocabulary]
+    if not is_bytes:
+        return WordPieces(pieces)
+    merges = (each.split(" ") if isinstance(each, str) else each for each in row["model"]["merges"])
+    return BytePieces(pieces, [(one, other) for one, other in merges])
 
 
 def _converted(
@@ -152,9 +161,9 @@ def _converted(
         )
     layers, parts = _NAMES[config.model_type]
     positions = state["embeddings.position_embeddings.weight"]
-    if config.model_type == "mpnet":
+    if config.model_type in ("mpnet", "roberta"):
         positions = positions[2:]  # the first two belong to padding
-    elif "embeddings.token_type_embeddings.weight" in state:
+    if "embeddings.token_type_embeddings.weight" in state:
         positions = positions + state["embeddings.token_type_embeddings.weight"][0]
     weights = {"pieces.weight": state["embeddings.word_embeddings.weight"], "positions.weight": positions}
     if config.model_type == "mpnet":
