@@ -117,7 +117,7 @@ def test_a_bad_line_is_skipped_with_its_number_and_the_others_are_read(tmp_path,
         {"accepted_answer": True},
         {"title": 7},
         {"source": {}},
-        {"macros": "x"},
+        {"macros": 7},
         {"formulas": "x"},
         {"formulas": [1]},
     ],
@@ -182,3 +182,16 @@ def test_json_lines_are_recognised_by_their_first_line(tmp_path):
 )
 def test_the_markup_of_a_text_is_guessed_where_the_row_does_not_say(text, markup):
     assert markup_of(text) == markup
+
+
+def test_macros_are_a_list_of_definitions_or_the_text_of_a_preamble(tmp_path: Path) -> None:
+    """Rows of an encyclopedia with a preamble lost it: a sixth of their entries showed red commands."""
+    listed = ["\\newcommand{\\Ints}{\\mathbb{Z}}", "\\newcommand{\\mv}[1]{\\mathbf{#1}}"]
+    preamble = (
+        f"\\usepackage{{amsmath}}\n{listed[0]} % integers\n{listed[1]}\n\\newtheorem{{thm}}{{Theorem}}\n"
+    )
+    posts, report = read(
+        tmp_path, {"body": "$\\Ints$", "macros": listed}, {"body": "$\\mv x$", "macros": preamble}
+    )
+    assert [post.macros for post in posts] == [tuple(listed), tuple(listed)]
+    assert "wrong type" not in report.repaired

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 
 from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
+from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.inputs import Input, bare_name, bounded_lines, display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
@@ -118,7 +119,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         score=_score(row, report),
         date=_text(row, "date", report) or None,
         source=_text(row, "source", report) or display_path(file),
-        macros=_strings(row, "macros", report),
+        macros=_macros(row, report),
         aliases=_strings(row, "aliases", report),
         keywords=_strings(row, "keywords", report),
         place=_place(row, report),
@@ -138,6 +139,16 @@ def markup_of(text: str) -> Markup:
     if _LATEX.search(text):
         return "latex"
     return "markdown" if _MARKDOWN.search(text) else "text"
+
+
+def _macros(row: dict[str, Any], report: Report) -> tuple[str, ...]:
+    """Return the definitions of a row: a list of them, or the text of a preamble."""
+    preamble = row.get("macros")
+    if not isinstance(preamble, str):
+        return _strings(row, "macros", report)
+    found: dict[str, str] = {}
+    macros_in(clean_text(preamble, report), found)
+    return tuple(found.values())
 
 
 def _identifier(value: object, file: Path, report: Report) -> str:
