@@ -153,6 +153,13 @@ def test_posts_that_are_called_so_do_not_hide_all_that_have_the_formula() -> Non
     assert sorted(hit.id for hit in mixed.hits) == sorted({"a", "b", *(hit.id for hit in called)})
 
 
+def test_what_came_first_for_more_than_a_name_stays_first() -> None:
+    found = FoundHits([Scored("a", 0.9), Scored("b", 0.8), Scored("c", 0.7)], {"tag": {"b": 1.0, "c": 1.0}})
+    holders = [Holder("h", "v", 1.0)]
+    assert [hit.id for hit in with_holders(found, holders).hits] == ["b", "c", "h", "a"]
+    assert [hit.id for hit in with_holders(found, holders, is_more=True).hits] == ["a", "b", "c", "h"]
+
+
 def test_a_name_that_no_post_says_is_not_denied_where_its_formula_stands(index: Index) -> None:
     hits = index.search("basel problem")
     assert (hits[0].id, hits.found, hits.absent) == ("squares", "strong", ())

@@ -85,10 +85,10 @@ def find_holders(
     return sorted(best.values(), key=lambda holder: -holder.grade)
 
 
-def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
+def with_holders(found: FoundHits, holders: Sequence[Holder], *, is_more: bool = False) -> FoundHits:
     """Return what was found with the holders of a formula, which stand in turn with what has the name, behind the first of it.
 
-    The first of what is called so leads. Then what has both, the name in its text and the formula, comes before what only has the name.
+    The first of what is called so leads; if the query is more than the name (`is_more`), what came first anyway does. Then what has both, the name in its text and the formula, comes before what only has the name.
     """
     called, both, mentions, rest = list[str](), list[str](), list[str](), list[str]()
     places = {hit.id: place for place, hit in enumerate(found.hits)}
@@ -99,7 +99,7 @@ def with_holders(found: FoundHits, holders: Sequence[Holder]) -> FoundHits:
         is_called = name >= NAMED or not LISTED.keys().isdisjoint(evidence)
         mentioning = both if hit.id in grades else mentions
         (called if is_called else mentioning if name >= MENTIONED else rest).append(hit.id)
-    lead = [*called, *both][:LEADING]
+    lead = [hit.id for hit in found.hits[:LEADING]] if is_more else [*called, *both][:LEADING]
     having = [*both, *(each for each in called if each in grades), *called, *mentions]
     named = {*lead, *having}
     nameless = sorted(

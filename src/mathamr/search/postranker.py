@@ -21,7 +21,7 @@ from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fusion import JoinedRankings
 from mathamr.search.hubness import standard
-from mathamr.search.namedformulas import NamedFormula
+from mathamr.search.namedformulas import NamedFormula, formulas_of
 from mathamr.search.nameholders import Holder, asks_for_formulas, find_holders, named_by, with_holders
 from mathamr.search.namequery import (
     CANDIDATES,
@@ -363,7 +363,8 @@ class PostRanker(Ranker):
             return found
         self._holders = {holder.post: holder for holder in holders}
         self._searched_too = named.latex[0]
-        return with_holders(found, holders)
+        is_more = self._named is not None and not formulas_of(self.context.query.text)
+        return with_holders(found, holders, is_more=is_more)
 
     def _named_here(self, found: FoundHits) -> NamedFormula | None:
         """Return the name that was typed with its formula, if one of the first results gives it that name."""
