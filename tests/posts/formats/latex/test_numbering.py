@@ -78,8 +78,8 @@ CASES = [
         r"\newenvironment{boxed}[1]{\begin{quote}\begin{thm}\label{#1}}{\end{thm}\end{quote}}\newcommand{\no}{\nonumber}"
         r"\newenvironment{disp}{\csname equation\endcsname}{\csname endequation\endcsname}\newcommand{\sect}[1]{\section{#1}}"
         r"\begin{document}\sect{A}\result{a}\begin{boxed}{b}x\end{boxed}\result[y]{c}\begin{disp}x\label{d}\end{disp}"
-        r"\begin{eqnarray}x\label{e}\\y\no\\z\label{f}\end{eqnarray}\sect{B}\label{s}",
-        {"a": "1", "b": "2", "c": "3", "d": "1", "e": "2", "f": "3", "s": "2"},
+        r"\begin{eqnarray}x\label{e}\\y\no\\z\label{f}\end{eqnarray}\sect{B}\label{s}\def\x{X}\section\x\label{t}",
+        {"a": "1", "b": "2", "c": "3", "d": "1", "e": "2", "f": "3", "s": "2", "t": "3"},
     ),
     (
         r"\documentclass{article}\newtheorem{thm}{Theorem}\begin{document}"

@@ -47,7 +47,7 @@ _SHORT = {"1": "arabic", "a": "alph", "A": "Alph", "i": "roman", "I": "Roman"}
 _DEFINES_THEOREMS = re.compile(
     r"\\(?:newtheorem|declaretheorem|newtcbtheorem|spnewtheorem|newmdtheoremenv)(?![A-Za-z])"
 )
-_TITLE = re.compile(r"\s*+[\[{]")
+_TITLE = re.compile(r"\s*+[\[{\\]")
 _BEGINS = re.compile(r"\\begin\s*\{([A-Za-z]+\*?)\}")
 _NAMED = re.compile(
     r"\\csname\s*(?P<end>end)?(?P<name>[A-Za-z]+\*?)\s*\\endcsname"
