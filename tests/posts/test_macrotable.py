@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from mathamr.formulas.latex.macros import without_macros
+from mathamr.formulas.latex.unknown import unknown_commands
+from mathamr.formulas.parse import parse
 from mathamr.posts.macrosources import learn_macros, may_define
 from mathamr.posts.macrotable import MacroTable
 from mathamr.posts.reader import read_posts
@@ -213,3 +215,50 @@ def test_which_files_may_define_macros() -> None:
     assert [may_define(name) for name in ("a.sty", "_quarto.yml", "data.yml", "mathjax.js", "index.js", "a.py", "conf.py")] == [
         True, True, False, True, False, False, True,
     ]  # fmt: skip
+
+
+def test_unknown_commands_are_counted_with_an_example(tmp_path: Path) -> None:
+    report = Report()
+    notes = {
+        "a.md": "Let $\\Gal(K)$ and $\\Gal(L)$ be $\\alpha$, $\\R$.\n\n$\\begin{prooftree}x\\end{prooftree}$",
+        "b.md": "$\\Gal$",
+        "c.tex": R,
+    }
+    posts = list(read_posts(write_files(tmp_path, notes), report))
+    assert len(posts) == 2
+    found = report.to_dict()
+    assert found["formulas_with_unknown_commands"] == 4
+    assert found["unknown_commands"] == {"\\Gal": 3, "\\begin{prooftree}": 1}
+    assert any(
+        line.startswith("unknown command \\Gal: 3 formulas in 2 entries, as in a.md: ")
+        for line in report.lines()
+    )
+    other = Report()
+    other.add(report.to_row())
+    assert other.lines() == report.lines()
+    assert other.to_dict()["unknown_commands"] == found["unknown_commands"]
+
+
+def test_macros_with_several_definitions_are_counted(tmp_path: Path) -> None:
+    report = Report()
+    list(
+        read_posts(
+            write_files(tmp_path, {"a.md": f"{NOTE} ${R}$", "b.md": f"{NOTE} $\\def\\R{{r}}$"}), report
+        )
+    )
+    assert report.to_dict()["conflicting_macros"] == {"R": 2}
+    assert "macros with several definitions" in report.lines()[-1]
+
+
+def test_what_is_unknown_is_what_the_parser_does_not_know() -> None:
+    formulas = [
+        r"\frac12",
+        r"\foo+\sin x",
+        r"\text{\textbf{a} $\foo$}",
+        r"\begin{cases}1\end{cases}",
+        r"\begin{foo}1\end{foo}",
+        r"\left(\bra{x}\right)",
+    ]
+    for latex in formulas:
+        repairs = " ".join(repair.message for repair in parse(latex).repairs)
+        assert bool(unknown_commands(latex)) == ("unknown" in repairs), latex

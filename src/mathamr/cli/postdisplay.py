@@ -33,6 +33,10 @@ def show_posts_read(summary: PostCounts, report: Report, console: SafeConsole | 
         ("excluded", "dim", report.excluded),
     ):
         _show_problems(console, verb, style, counts, report)
+    if lines := report.lines_of_macros():
+        console.print()
+        for line in lines:
+            console.print(Text(line, style="yellow"))
     if not report.skipped:
         console.print("\n[green]nothing skipped[/]")
     for post in summary.samples:

@@ -16,9 +16,12 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import PurePosixPath
 
+from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.latex.unknown import unknown_commands
 from mathamr.posts.formats.latex.definitions import commands_in, macros_in
 from mathamr.posts.macrosources import STYLES, MacroSource, is_setting, keeps_meaning
 from mathamr.posts.post import Post
+from mathamr.posts.report import Report
 
 MOST_NEEDED = 1000
 """Definitions that a post gets; real ones need a tenth of it."""
@@ -176,6 +179,19 @@ class MacroTable:
                 if found != user and found in self._paths:
                     return found
         return None
+
+
+def count_unknown(post: Post, report: Report) -> None:
+    """Report the unknown commands of a post's formulas."""
+    if any("\\" in formula.latex for formula in post.formulas):
+        macros = _macros(post.macros)
+        found = ((each.latex, unknown_commands(each.latex, macros)) for each in post.formulas)
+        report.count_unknown(post.id, ((latex, commands) for latex, commands in found if commands))
+
+
+@lru_cache(maxsize=64)
+def _macros(definitions: tuple[str, ...]) -> Macros:
+    return Macros.from_latex(*definitions)
 
 
 def _by_folder(files: Mapping[str, Definitions]) -> dict[str, Definitions]:

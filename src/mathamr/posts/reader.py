@@ -18,7 +18,7 @@ from mathamr.posts.formats.stackexchange.tables import table_kind
 from mathamr.posts.identifiers import SeenIds, fitting_id, give_id
 from mathamr.posts.inputs import STDIN, Head, bare_name, display_path, head, read_text, size_of, walk
 from mathamr.posts.macrosources import LARGEST, MacroSource, learn_macros, may_define
-from mathamr.posts.macrotable import MacroTable
+from mathamr.posts.macrotable import MacroTable, count_unknown
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
@@ -62,6 +62,7 @@ def read_posts(
     """
     parts = find_collections(Path(path), report, format, beside, exclude)
     macros = macros_of(parts)
+    report.conflicts.update(macros.conflicts)
     return _unique([(name, replace(collection, macros=macros)) for name, collection in parts], report)
 
 
@@ -104,6 +105,7 @@ def read_collection(
         if is_macros_alone(post):
             report.ignore("macros alone", "it only defines macros, which other documents use")
         else:
+            count_unknown(post, report)
             yield _with_fitting_ids(_escape_surrogates(post, report), report)
 
 

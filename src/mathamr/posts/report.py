@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,7 +18,20 @@ INCOMPLETE = frozenset({
 """Causes for which something was skipped that may hold posts: what a file had before may still be in it."""
 _LOSING = frozenset(["unclosed comment"])
 """What a markup reports where it does not read the rest of a text."""
-_COUNTS = ("skipped", "repaired", "missing", "ignored", "excluded", "companions")
+_COUNTS = (
+    "skipped",
+    "repaired",
+    "missing",
+    "ignored",
+    "excluded",
+    "companions",
+    "unknown",
+    "unknown_entries",
+    "conflicts",
+    "tallies",
+)
+
+COMMANDS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +75,12 @@ class Report:
         self.ignored: Counter[str] = Counter()
         self.excluded: Counter[str] = Counter()
         self.companions: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+        """Commands that formulas use and that nothing explains, by the number of formulas."""
+        self.unknown_entries: Counter[str] = Counter()
+        self.conflicts: Counter[str] = Counter()
+        """Macros with several definitions, by the number of definitions."""
+        self.tallies: Counter[str] = Counter()
         self.examples: dict[str, list[Problem]] = {}
         self.incomplete: set[str] = set()
         """The files, and the folders, that could not be read whole."""
@@ -108,6 +127,19 @@ class Report:
         """Count a file or a folder that was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
         self._count_cause(self.excluded, rule, message)
 
+    def count_unknown(self, entry: str, formulas: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """Count the unknown commands of the formulas of an entry, each formula with those that it has."""
+        seen: set[str] = set()
+        for latex, commands in formulas:
+            self.tallies["formulas with unknown commands"] += bool(commands)
+            for command in commands:
+                name = command if command in self.unknown or len(self.unknown) < self.MOST_CAUSES else "other"
+                self.unknown[name] += 1
+                self.unknown_entries[name] += name not in seen
+                seen.add(name)
+                if (cause := f"unknown command {name}") not in self.examples:
+                    self.examples[cause] = [Problem(cause, entry, None, latex[: self.MESSAGE_LENGTH])]
+
     def count_bytes(self, count: int) -> None:
         """Count bytes that were read from disk, and call `on_bytes`, which shows progress."""
         self.bytes_read += count
@@ -127,11 +159,36 @@ class Report:
             "ignored": self.ignored,
             "excluded": self.excluded,
         }
-        return [
+        found = [
             f"{verb} {count:,}: {cause} (as in {self.examples[cause][0]})"
             for verb, counts in verbs.items()
             for cause, count in counts.most_common()
         ]
+        return found + self.lines_of_macros()
+
+    def lines_of_macros(self) -> list[str]:
+        """Return which commands are unknown, the ten most frequent ones, and how many macros have several definitions."""
+        lines = []
+        if self.unknown:
+            affected = self.tallies["formulas with unknown commands"]
+            lines.append(f"formulas with unknown commands: {affected:,}, of {len(self.unknown):,} commands")
+        for name, count in self.unknown.most_common(COMMANDS_SHOWN):
+            cause = f"unknown command {name}"
+            example = self.examples[cause][0]
+            lines.append(
+                f"{cause}: {count:,} formula{'s' * (count != 1)} in {self.unknown_entries[name]:,} "
+                f"entr{'y' if self.unknown_entries[name] == 1 else 'ies'}, as in {example}"
+            )
+        if self.conflicts:
+            shown = ", ".join(
+                f"\\{name} ({count:,})" for name, count in self.conflicts.most_common(COMMANDS_SHOWN)
+            )
+            lines.append(
+                visible(
+                    f"macros with several definitions, of which the nearest holds: {len(self.conflicts):,}: {shown}"
+                )
+            )
+        return lines
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to an object for `--json`: totals, counts by cause, and the examples."""
@@ -150,6 +207,9 @@ class Report:
             "words_left_out": self.account.left_out,
             "left_out_of": [{"file": file, "words": words} for file, words in self.account.examples],
             "companions": dict(self.companions),
+            "formulas_with_unknown_commands": self.tallies["formulas with unknown commands"],
+            "unknown_commands": dict(self.unknown.most_common()),
+            "conflicting_macros": dict(self.conflicts.most_common()),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }
 

@@ -208,6 +208,7 @@ class _Intake:
         units: dict[str, None] = {}
         learned = [self._learned(format, collection, known) for format, collection in parts]
         macros = _macros_of(parts, learned)
+        report.conflicts.update(macros.conflicts)
         for (format, collection), own in zip(parts, learned, strict=True):
             for unit in self._part(format, replace(collection, macros=macros), own, macros, known, living):
                 units[unit] = None
