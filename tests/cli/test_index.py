@@ -146,3 +146,15 @@ def test_an_index_remembers_what_was_excluded_until_it_is_told_otherwise(
     assert ids() == {"a.md", "drafts/b.md", "drafts/c.md"}
     assert run("--out", out, "--exclude", "c.md").exit_code == 0
     assert ids() == {"a.md", "drafts/b.md"}
+
+
+def test_unknown_commands_are_said_each_time(model_folder: Path, tmp_path: Path) -> None:
+    folder = write_files(
+        tmp_path / "notes", {"a.md": "Let $\\Deduce x$ and $\\Deduce y$ be.", "b.md": "Let $\\alpha$."}
+    )
+    for _ in range(2):
+        result = build(folder, tmp_path / "index", model_folder)
+        assert "unknown commands in 2 formulas: \\Deduce (2); -v tells more" in result.stderr
+    assert "unknown command \\Deduce: 2 formulas in 1 entry, as in a.md: " in build(
+        folder, tmp_path / "index", model_folder, "-v"
+    ).stderr.replace("\n", " ")

@@ -238,8 +238,26 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
         causes = ", ".join(f"{count:,} × {cause}" for cause, count in left_out.most_common(3))
         more = ", …" if len(left_out) > 3 else ""
         print(visible(f"left out: {causes}{more}; -v tells more"), file=sys.stderr)
+    if unknown := _unknown_commands(summary):
+        print(visible(unknown), file=sys.stderr)
     if (intake := summary.intake).held_back:
         print(visible(_held_back(intake)), file=sys.stderr)
+
+
+def _unknown_commands(summary: BuildSummary) -> str:
+    """Return the sentence on formulas with commands that nothing explains; empty if there are none."""
+    commands = Counter[str]()
+    formulas = 0
+    for report in summary.intake.reports.values():
+        commands += report.unknown
+        formulas += report.tallies["formulas with unknown commands"]
+    shown = ", ".join(f"{name} ({count:,})" for name, count in commands.most_common(3))
+    more = ", …" if len(commands) > 3 else ""
+    return (
+        f"unknown commands in {_counted(formulas, 'formula', 'formulas')}: {shown}{more}; -v tells more"
+        if commands
+        else ""
+    )
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:

@@ -171,7 +171,9 @@ class Report:
         lines = []
         if self.unknown:
             affected = self.tallies["formulas with unknown commands"]
-            lines.append(f"formulas with unknown commands: {affected:,}, of {len(self.unknown):,} commands")
+            lines.append(
+                f"formulas with unknown commands: {affected:,}; different commands: {len(self.unknown):,}"
+            )
         for name, count in self.unknown.most_common(COMMANDS_SHOWN):
             cause = f"unknown command {name}"
             example = self.examples[cause][0]
