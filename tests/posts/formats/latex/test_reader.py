@@ -236,3 +236,14 @@ def test_a_reference_without_a_number_shows_kind_and_title_and_never_its_label(t
     assert number_references(read_as, section) == (
         "By theorem, theorem (Zorn) and Theorem (Zorn), see (Others), theorem and (*)."
     )
+
+
+def test_headings_by_a_macro_of_the_author_are_headings(tmp_path: Path) -> None:
+    own = r"\documentclass{article}\newcommand{\mysection}[1]{\section{#1}\label{x}}\newtheorem{thm}{Theorem}[section]\begin{document}"
+    thm = "\n\\begin{thm}Let $x$ be.\\end{thm}\n\\end{document}"
+    posts, _ = read(tmp_path, f"{own}\n\\mysection{{Sets}}\nText.{thm}")
+    assert [post.title for post in posts.values()] == ["paper: Sets", "Theorem 1.1: Sets"]
+    posts, _ = read(
+        tmp_path, f"{own}\n\\olsection{{Bags of $x$}}\nText.\n\\phantomsection{{}}\n\\subsection{{More}}{thm}"
+    )
+    assert [post.title for post in posts.values()] == ["paper: Bags of $x$", "Theorem: More"]

@@ -202,9 +202,10 @@ def _references(
             target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
         )
         numbered = numbers.get(label, _UNNUMBERED)
-        if target is not None and target.label == label and target.own_name and not numbered.number:
+        has_words = _HAS_WORDS.match(body, piece.start) is not None
+        if target is not None and target.label == label and target.own_name and not has_words:
             shown_words = f"{target.kind} ({target.own_name})"
-        if numbered.number and not _HAS_WORDS.match(body, piece.start):
+        if numbered.number and not has_words:
             kind = numbered.kind[:1].upper() + numbered.kind[1:]
             shown_words = (
                 f"({numbered.number})" if kind == "Equation" else f"{kind} {numbered.number}".strip()

@@ -47,6 +47,14 @@ _COUNTS = re.compile(
     r"\\(?:part|chapter|(?:sub)*section|newtheorem|caption)(?![A-Za-z])|\\begin\s*\{([A-Za-z]+)\}"
 )
 _PART = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]*+\])?\s*+\{\s*+(?:subfiles|standalone)\s*+\}")
+_OWN_HEADING = re.compile(
+    r"""^[ \t]*+\\(?P<prefix>[A-Za-z]{1,12}?)(?P<level>(?:sub)*section|chapter)
+    (?=[ \t]*+(?:\[[^\[\]\n]{0,200}+\])?+\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+){0,4}+\}[ \t]*+%?$)  # a title, alone on its line""",
+    re.M | re.X,
+)
+_HEADING = re.compile(r"\\((?:(?:sub)*section|chapter)\*?)(?![A-Za-z])")
+_NO_HEADINGS = frozenset(["sub", "subsub", "no", "phantom", "add", "set", "reset", "the", "ref", "in", "to"])
+"""What stands before `section` in commands that set no heading of their own."""
 _PERCENT = re.compile(r"\\.|%")
 
 
@@ -161,7 +169,7 @@ class Sources:
                 current, line = (target, content, 0), 1
         source.text = "".join(kept)
         source.counters.macros = source.macros
-        source.counters.is_part = not begun or _PART.search(source.text) is not None
+        source.counters.is_part |= not begun or _PART.search(source.text) is not None
         theorems_in(theorems_written([*source.counters.styles, source.text], source.macros), source.theorems)
         source.stretches = source.stretches or [(0, source.file, 1)]
 
@@ -180,7 +188,23 @@ class Sources:
             source.counters.styles.append(style)
         macros_in(text, source.macros)
         theorems_in(text, source.theorems)
-        return expand_aliases(text, source.macros)
+        return self._with_headings(expand_aliases(text, source.macros), source)
+
+    def _with_headings(self, text: str, source: Source) -> str:
+        """Return the text with LaTeX's own headings for those of the author, such as `\\olsection{Sets}`.
+
+        Where it is not known what the author's command does, the heading counts nothing and no number is sure.
+        """
+
+        def heading(match: re.Match[str]) -> str:
+            name = match["prefix"] + match["level"]
+            if match["prefix"] in _NO_HEADINGS:
+                return match.group()
+            written = _HEADING.search(source.macros.get(name, "").partition(name)[2])
+            source.counters.is_part = source.counters.is_part or written is None
+            return f"\\{written[1] if written else match['level'] + '*'}"
+
+        return _OWN_HEADING.sub(heading, text)
 
     def _styles(self, text: str, file: Path, main: Path, read: set[Path], report: Report) -> list[str]:
         """Return the style files of the folder that a text uses, and those that they use; each is read once.
