@@ -39,6 +39,10 @@ GAUSS = r"\int_{-\infty}^{\infty}e^{-x^2}\,dx=\sqrt{\pi}"
         ("(x+y)^2=x^2+2xy+y^2", "(b+a)^2=a^2+2ab+b^2", "other letters"),
         ("x+y=xz", "a+b=bc", "other letters"),
         ("x+y=xz+y", "a+b=bc+b", None),
+        # exp is a power of e
+        (r"\int_{-\infty}^\infty e^{-x^2}\,dx", r"\int_{-\infty}^\infty\exp(-t^2)\,dt=1", "other letters"),
+        (r"\exp(-x^2)", "e^{-x^2}+1", "same letters"),
+        (r"\exp(x)", r"\exp(x)", "same letters"),
         # a relation may be read from its other side
         (r"\frac{a+b}2\ge\sqrt{ab}", r"\sqrt{ab}\le\frac{a+b}2", "same letters"),
         ("a>b", "x=1, b<a", "same letters"),

@@ -35,9 +35,11 @@ class Subformula:
 
     def inside(self, formula: Opt) -> Contained | None:
         """Return how a formula contains this one, or equals it; None if it does not."""
-        if not len(self._tree.tree) <= len(formula) <= LARGEST:
+        if len(formula) > LARGEST:
             return None
         found = _Keyed(formula)
+        if len(self._tree.labels) > len(found.labels):
+            return None
         places = list(self._places(found))
         if any(self._sits_at(found, place, found.exact, self._tree.exact) for place in places):
             return "same letters"
@@ -119,7 +121,7 @@ class Subformula:
 
 
 class _Keyed:
-    """An operator tree with keys of its subtrees: operands of sums in any order, variables by name or nameless."""
+    """An operator tree with keys of its subtrees: operands of sums in any order, variables by name or nameless; exp(x) is e^x."""
 
     def __init__(self, tree: Opt) -> None:
         self.tree, self.children = tree, tree.children()
@@ -127,6 +129,11 @@ class _Keyed:
         for node, label in enumerate(tree.labels):
             if label in _MIRRORED:
                 self.children[node] = self.children[node][::-1]
+            elif label == "F!exp" and len(self.children[node]) == 1:
+                self.children[node] = [len(self.labels), *self.children[node]]
+                self.children.append([])
+                self.labels[node] = "O!SUP"
+                self.labels.append("V!𝑒")
 
     @cached_property
     def exact(self) -> list[int]:
