@@ -115,3 +115,17 @@ def test_what_latex_wrote_counts_more_than_what_is_counted() -> None:
     numbering.correct(numbers_in("\\newlabel{a}{{3.7}{12}{}{thm.3.7}{}}\n\\newlabel{x}{{\\relax 4}{13}}"))
     assert numbering.labels == {"a": Numbered("Theorem", "3.7"), "x": Numbered("", "4")}
     assert list(numbering.at.values()) == ["3.7", "", "1"]
+
+
+@pytest.mark.parametrize(("before", "expected"), [(r"\frontmatter", ["1.1"]), ("", [""])])
+def test_a_missing_input_of_the_front_matter_makes_no_number_doubtful(
+    before: str, expected: list[str]
+) -> None:
+    text = (
+        r"\documentclass{book}\newtheorem{thm}{Theorem}[chapter]\begin{document}"
+        rf"{before} \vfill \mainmatter\chapter{{A}}\begin{{thm}}\end{{thm}}\end{{document}}"
+    )
+    theorems: dict[str, TheoremStyle] = {}
+    theorems_in(text, theorems)
+    numbering = Numbering(text, theorems, CounterSettings(missing=[text.index(r"\vfill")]))
+    assert [numbering.at[at] for at in sorted(numbering.at)][-1:] == expected

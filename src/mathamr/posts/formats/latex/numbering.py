@@ -165,7 +165,8 @@ class Numbering:
             call.at = call.start if at is None else at
             while at is None and not self._in_preamble and self._missing and self._missing[-1] <= call.start:
                 self._missing.pop()
-                self._counters.doubt_all()
+                if self._main:
+                    self._counters.doubt_all()
             handle = self._handled.get(call.name)
             if handle is not None and not (self._in_preamble and call.name not in _SETTINGS):
                 call.end = handle(call) or call.end
