@@ -101,3 +101,10 @@ def test_cross_references_show_numbers_or_kind_and_title(tmp_path: Path) -> None
 def test_xml_with_dollars_says_that_it_is_not_pretext(tmp_path: Path) -> None:
     text = "<article xml:id='a'><p>Let $x$, $y$ and $z_1$ be <m>w</m>, for $5 and 6$.</p></article>"
     assert read_files(tmp_path, a_ptx=text)[1].repaired == {"formulas between dollars": 1}
+
+
+def test_comments_in_titles_and_paragraphs_are_no_text(tmp_path):
+    source = "<section xml:id='s'><title>On <!-- no --> groups</title><p>One<!-- two --> word <xref ref='s'/>.</p></section>"
+    posts, report = read_files(tmp_path, a_ptx=f"<article><title>A</title>{source}</article>")
+    assert not report.skipped
+    assert "On groups" in "".join(f"{post.title} {post.body}" for post in posts.values())

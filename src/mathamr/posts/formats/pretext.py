@@ -157,7 +157,7 @@ def _words(node: Any | None) -> str:
         return ""
     parts = [node.text or ""]
     for child in node:
-        inside = "".join(child.itertext())
+        inside = "".join(child.itertext()) if _name(child) else ""  # a comment has no text
         parts += [f"${inside}$" if _name(child) == "m" else inside, child.tail or ""]
     return " ".join("".join(parts).split())
 
