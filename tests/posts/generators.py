@@ -46,7 +46,7 @@ def measure(name: str, text: str | bytes) -> dict[str, Any]:
 def rows(size: int) -> Iterator[str]:
     """One row of the table for each generator and document."""
     yield "| generator | format | characters | seconds | MB | posts | characters out | left out |\n|---|---|---|---|---|---|---|---|"
-    cases = [
+    cases: list[tuple[str, str, list[str | bytes]]] = [
         (case, name, [text(size // part) for part in (4, 2, 1)]) for case, (name, text) in GENERATORS.items()
     ]
     cases += [("names that repeat", name, [text]) for name, text in DOCUMENTS.items()]
