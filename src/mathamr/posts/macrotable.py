@@ -217,7 +217,9 @@ def _follow(links: Mapping[str, Sequence[str]], start: str, found: dict[str, Non
     found[start] = None
     for each in waiting:
         for target in links.get(each, ()):
-            if target not in found and len(found) < MOST_INCLUDED:
+            if len(found) >= MOST_INCLUDED:
+                return
+            if target not in found:
                 found[target] = None
                 waiting.append(target)
 

@@ -30,7 +30,9 @@ _TESTS = {
     "\\texorpdfstring": ("Formula", "TF"),
 }
 """What definitions are written with: the test, and which branches follow."""
-_NOTHING = frozenset([*ABSENT, "\\xspace", "\\expandafter", "\\MakeUppercase"])
+_NOTHING = frozenset(
+    [*ABSENT, "\\xspace", "\\expandafter", "\\MakeUppercase", "\\slshape", "\\leavevmode", "\\pause"]
+)
 """Commands that leave nothing behind."""
 _CONDITIONALS = {"\\if"} | {
     f"\\if{name}"
