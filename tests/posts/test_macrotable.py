@@ -128,6 +128,13 @@ def test_of_several_definitions_elsewhere_the_nearest_and_most_frequent_counts()
     assert table.conflicts == {"R": 3}
 
 
+def test_of_equally_frequent_definitions_elsewhere_that_nearest_to_the_root_counts() -> None:
+    table = MacroTable(
+        {path: learn_macros(path, rf"\newcommand\R{{{path[0]}}}") for path in ("a/b.sty", "c.sty", "d.sty")}
+    )
+    assert table.needed("e/f.md", ["R"]) == (r"\newcommand\R{c}",)
+
+
 def test_a_subfile_has_the_macros_of_its_root_and_of_what_that_inputs(tmp_path: Path) -> None:
     found = shown(
         tmp_path,

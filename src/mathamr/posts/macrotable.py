@@ -45,7 +45,8 @@ class MacroTable:
     """
 
     def __init__(self, learned: Mapping[str, MacroSource]) -> None:
-        learned = dict(sorted(learned.items()))  # so that ties do not depend on the order of reading
+        # Of equally frequent definitions that of the file nearest to the root counts, in whatever order files were read.
+        learned = dict(sorted(learned.items(), key=lambda each: (each[0].count("/"), each[0])))
         self._paths = frozenset(learned)
         self._files = {
             path: {name: (place, text) for place, (name, text) in enumerate(each["defines"].items())}
