@@ -20,7 +20,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
-_SHOWN = re.compile(r"(?:[^\W\d_]+[ -]){1,4}((?:[A-Z]|\d+)(?:[.-](?:\d+|[A-Z]))*)(?![\w.-]*\w)")
+_SHOWN = re.compile(r"(?:[^\W\d_]+[ -]){1,4}((?:\d+[A-Z]?|[A-Z])(?:[.-](?:\d+|[A-Z]))*)(?![\w.-]*\w)")
 _NO_STATEMENTS = frozenset(["section", "note", "page", "article", "proof", "solution", "reference"])
 _INSIDE = re.compile(r"enum|item|Item|equation|AMS|(?:sub)*(?:section|appendix)\b|chapter|figure|table")
 _NUMBER = re.compile(r'<span class="(?:codenumber">|caption-number">[^<>]*?)(?P<number>[\w.]+)[\s.]*</span>')
