@@ -73,4 +73,4 @@ def faults(path: Path) -> Iterator[str]:
 
 if __name__ == "__main__":
     paths = [path for name in sys.argv[1:] for path in sorted(Path(name).rglob("*.py"))]
-    sys.exit("\n".join(line for path in paths for line in faults(path)))
+    sys.exit("\n".join(line for path in paths for line in faults(path)) or None)
