@@ -95,7 +95,9 @@ def read(folder: Path) -> tuple[list[Post], Report]:
 def test_each_planted_word_is_in_a_post_or_counted(tmp_path: Path, name: str) -> None:
     number, found = 0, 0
     for first in range(KINDS):
-        folder = shutil.copytree(EXAMPLES / name, tmp_path / str(first))
+        folder = shutil.copytree(
+            EXAMPLES / name, tmp_path / str(first), ignore=shutil.ignore_patterns("__pycache__")
+        )
         numbers = count(number)
         for path in sorted(folder.rglob("*")):
             if path.is_file():

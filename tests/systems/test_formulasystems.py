@@ -113,7 +113,7 @@ def test_mutual_comparison_equals_what_the_rows_give(nodes: Index) -> None:
         (rows,) = system.node_vectors("slt", [parse(latex_of(hit)).slt])
         assert hit.score == pytest.approx(mutual_maxsim(query.vectors, rows.vectors), abs=2e-3)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    with pytest.raises(MathAMRError, match="results that another ranking found"):
+    with pytest.raises(MathAMRError, match="can only rerank"):
         nodes.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
 
 

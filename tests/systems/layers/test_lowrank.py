@@ -44,7 +44,7 @@ def test_merged_changes_give_what_the_changed_network_gave() -> None:
 def test_changes_of_another_network_are_refused() -> None:
     plain, other = changed()
     changes = changes_of(other)
-    with pytest.raises(MathAMRError, match="another network"):
+    with pytest.raises(MathAMRError, match="do not fit this text encoder"):
         merge(nn.Linear(2, 2), changes)
     name = next(iter(changes)).rpartition(".")[0]
     with pytest.raises(MathAMRError, match="another shape"):

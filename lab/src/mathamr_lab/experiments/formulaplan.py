@@ -95,7 +95,11 @@ class FormulaPlan(Plan):
 
     def check(self) -> None:
         """Load the encoders of the text around formulas, which are read after the trainings."""
-        for reader in {self._reader(each) for each in self.experiment.variants if each.system == "ssemb"}:
+        for reader in {
+            self._reader(each)
+            for each in self.experiment.variants
+            if each.system == "ssemb" and each.share < 1 and self.setting.wants(each.name)
+        }:
             assert ContextReader(reader).encoder.size
 
     @property

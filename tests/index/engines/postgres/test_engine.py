@@ -71,7 +71,7 @@ def test_what_was_flushed_survives_a_kill_of_the_server_and_searches_go_on(
     engine.upsert("posts", some_posts(2, 10, "lost "))
     server.kill()
     server.start()
-    with pytest.raises(MathAMRError, match=r"was lost.*write it again|Postgres cannot"):
+    with pytest.raises(MathAMRError, match=r"was lost.*write them again|Postgres cannot"):
         engine.upsert("posts", some_posts(2, 10, "lost too "))
     same(engine["parts"].search_maxsim(query, 99), naive_search(posts, "parts", query, 99))
     engine.upsert("posts", some_posts(3, 1, "new "))
