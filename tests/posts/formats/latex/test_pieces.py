@@ -57,7 +57,7 @@ def read(source: str) -> str:
         (r"\begin{tabular}{cc} a & b \\ c & d \end{tabular}", "a | b | c | d"),
         (r"\begin{tikzpicture} \draw (0,0); \end{tikzpicture} after", "after"),
         (r"[asy] draw(A--B); [/asy] after", "after"),
-        (r"\index{a!b} \label{x} \vspace{1em} word \unknown[o]{kept}", "word kept"),
+        (r"\indexsee{a!b}{b}For \index{a!b} \label{x} \vspace{1em} word \unknown[o]{kept}", "For word kept"),
         ("\\documentclass{article}\n\\begin{document}Body.\\end{document} rest", "Body."),
         (r"a line\\ and another", "a line and another"),
     ],

@@ -110,6 +110,11 @@ SKIPPED_ARGUMENTS = {
         ),
         1,
     ),
-    **dict.fromkeys(names("setcounter addtocounter setlength addtolength numberwithin newtheorem rule"), 2),
+    **dict.fromkeys(
+        names(
+            "setcounter addtocounter setlength addtolength numberwithin newtheorem rule indexsee indexseealso"
+        ),
+        2,
+    ),
     "addcontentsline": 3,
 }
