@@ -10,8 +10,8 @@ import pytest
 from mathamr import Index
 from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.parse import parse
+from mathamr.search.explanations import UnknownPostError
 from mathamr.search.formulamatch import ALIGNMENT, aligned_views, matched_nodes
-from mathamr.search.searcher import UnknownPostError
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.system import VisualFormula

@@ -21,11 +21,11 @@ from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
 from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.posts.level import Level
+from mathamr.search.explanations import UnknownPostError
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.querycontext import StageTimer
-from mathamr.search.searcher import UnknownPostError
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Promote
 from mathamr.systems.vectors import Vectors

@@ -19,14 +19,11 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.formulas.trees import trees_of
-from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.freshness import FileChanges, compare_files
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import READING
 from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
 from mathamr.index.snapshot import CatalogueSnapshot
@@ -34,15 +31,21 @@ from mathamr.index.sources import SOURCES, outdated_note, sources_digest
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
-from mathamr.search.alignment import Alignment, align
+from mathamr.search.alignment import Alignment
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
+from mathamr.search.explanations import (
+    aligned_post,
+    field_to_align,
+    found_formula,
+    found_post,
+    matched_formula,
+)
 from mathamr.search.filtercounts import FilterCounts
-from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, SentenceMatch, aligned_views, sentence_with
+from mathamr.search.formulamatch import FormulaMatch
 from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
-from mathamr.search.fragment import plain
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
-from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak, titled
+from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak
 from mathamr.search.hits import LISTED_BY, Hits
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
 from mathamr.search.listing import list_passing
@@ -57,8 +60,7 @@ from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
 from mathamr.search.receipt import Receipt
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
-from mathamr.search.snippet import Wanted, title_of
-from mathamr.systems.abilities import ComparesSentences, JoinsWording, MatchesNodes
+from mathamr.search.snippet import Wanted
 from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import (
     TASKS,
@@ -69,7 +71,7 @@ from mathamr.systems.ranking import (
     uses_words,
     with_weights,
 )
-from mathamr.systems.system import Item, System, VisualFormula
+from mathamr.systems.system import Item, System
 from mathamr.text.backend import ONNX
 
 if TYPE_CHECKING:
@@ -80,10 +82,6 @@ BY_WORDS = "lexical"
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-class UnknownPostError(MathAMRError):
-    """Raised for an id that no post or formula of the index has."""
 
 
 def _one_revision(method: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
@@ -526,35 +524,10 @@ class Index(Closing):
 
         The identifier is that of a post, or of a formula, whose post is then explained.
         """
-        formula: FormulaEntry | None = None
-        catalogue = self.archive.catalogue
-        post = catalogue.posts([identifier]).get(identifier)
-        if post is None:
-            formula = catalogue.formulas([identifier]).get(identifier)
-            post = catalogue.posts([formula.post]).get(formula.post) if formula else None
-        if post is None:
-            raise self._unknown(identifier)
-        field = aligned_field(self.archive)
-        if field is None:
-            raise MathAMRError(
-                f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
-                " stand for parts of posts, so they cannot be aligned; explain one of its formulas, or use an index of another"
-                " model"
-            )
-        context, _ = self._context(query, "formulas" if formula else "answers", StageTimer())
-        shown = titled(post, catalogue.posts([post.parent]) if post.parent else {})
-        formula_id = formula.formula.id if formula else None
-        try:
-            stored = self.archive.vectors(post.id, field.name)
-        except MathAMRError as error:
-            if post.id not in catalogue:  # deleted since it was read above
-                raise self._unknown(identifier) from error
-            raise
-        # Some systems join two vectors, that of the wording first; the others need not know.
-        system = self.archive.system
-        wording = system.wording_size if isinstance(system, JoinsWording) else 0
-        shown_title = plain(title_of(shown))
-        return align(context.query.post, context.rows(field), post, stored, shown_title, formula_id, wording)
+        entry, post = found_post(self.archive, identifier)
+        field = field_to_align(self.archive)
+        context, _ = self._context(query, "formulas" if entry else "answers", StageTimer())
+        return aligned_post(self.archive, context, field, post, entry)
 
     def placed(
         self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
@@ -589,53 +562,9 @@ class Index(Closing):
         The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment. A system that
         compares the sentences of formulas is explained by them, too.
         """
-        entry = self.archive.catalogue.formulas([identifier]).get(identifier)
-        if entry is None:
-            raise self._unknown(identifier)
+        entry = found_formula(self.archive, identifier)
         context, _ = self._context(query, "formulas", StageTimer())
-        assert context.formula is not None
-        by = ALIGNMENT
-        ours, theirs = context.lexical_trees, trees_of(entry.formula, entry.macros, READING)[0]
-        kind: object = self.archive.system_type  # asked before any weights are loaded
-        if not isinstance(kind, MatchesNodes):
-            views = aligned_views(ours, theirs)
-        else:
-            ours, theirs = context.trees, trees_of(entry.formula, entry.macros)[0]
-            system = self.archive.system
-            assert isinstance(system, MatchesNodes)
-            query_visual = VisualFormula(
-                key=context.visual, formula=context.formula, opt=ours[0], slt=ours[1]
-            )
-            found_visual = VisualFormula(
-                key=entry.visual, formula=entry.formula, opt=theirs[0], slt=theirs[1]
-            )
-            by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_visual, found_visual))
-        sentences = self._match_sentences(context, entry)
-        by = by if sentences is None else self.archive.system_type.kind
-        return FormulaMatch(
-            entry.post, entry.id, by, context.formula, entry.formula, ours, theirs, views, sentences
-        )
-
-    def _match_sentences(self, context: QueryContext, entry: FormulaEntry) -> SentenceMatch | None:
-        """Return the sentences of both formulas and their similarity, if the system ranks by them."""
-        kind = self.archive.system_type
-        name = kind.sentence_field if isinstance(kind, ComparesSentences) else None
-        field = next((each for each in self.archive.manifest.model.fields if each.name == name), None)
-        stored = None if field is None else self.archive.engine[field.name].fetch([entry.id]).get(entry.id)
-        post = self.archive.catalogue.posts([entry.post]).get(entry.post)
-        if field is None or stored is None or post is None or context.formula is None:
-            return None
-        return SentenceMatch(
-            float(context.rows(field).vectors[0] @ stored.vectors[0]),
-            sentence_with(context.query.post, context.formula.id),
-            sentence_with(post, entry.formula.id),
-        )
-
-    def _unknown(self, identifier: str) -> UnknownPostError:
-        return UnknownPostError(
-            f"no post or formula {identifier!r} in the index {self.archive.folder};"
-            " ids are in the output of mathamr search"
-        )
+        return matched_formula(self.archive, context, entry)
 
     def use_parser(self, parser: AmrParser) -> None:
         """Use an AMR parser that is already loaded; it must be the one that made the index's graphs."""

@@ -14,7 +14,7 @@ from mathamr.core.workers import Lost
 from mathamr.formulas import parse as parsing
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.storedpassages import stored_passage
-from mathamr.index.indexing import analysis, intake, reading
+from mathamr.index.indexing import analysis, intake, knownfiles, reading
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, visual_keys
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.index.indexing.buildpool import FEW, BuildPool
@@ -238,7 +238,7 @@ def test_what_another_version_learned_of_macros_is_learned_again(
 ) -> None:
     folder = write_files(tmp_path / "notes", MACROS)
     taken(catalogue, folder)
-    for module in (reading, intake):
+    for module in (reading, knownfiles):
         monkeypatch.setattr(module, "learning_fingerprint", lambda: "another")
     _, opened = taken(catalogue, folder)
     assert opened >= {"galois.md", "forms.md", "plain.md", "paper.tex"}

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Literal
 
 from mathamr.core.batches import batches
@@ -27,10 +27,9 @@ from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
 from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.earlierinputs import EarlierInputs
-from mathamr.index.indexing.fingerprints import Fingerprints
 from mathamr.index.indexing.heldback import UnreadFiles
+from mathamr.index.indexing.knownfiles import ALL, KnownFiles
 from mathamr.index.indexing.reading import (
-    MOST_CONSULTED,
     ReadFile,
     ReadingContext,
     context_of,
@@ -40,13 +39,13 @@ from mathamr.index.indexing.reading import (
     reads_by_file,
 )
 from mathamr.index.indexing.stages import WordWriter
+from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord, Manifest
 from mathamr.posts.format import FORMATS, Collection
-from mathamr.posts.identifiers import SeenIds, give_id
-from mathamr.posts.inputs import INDEX_FILES, STDIN, size_of
-from mathamr.posts.macrosources import MacroSource, learning_fingerprint
+from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.inputs import STDIN, size_of
+from mathamr.posts.macrosources import MacroSource
 from mathamr.posts.macrotable import MacroTable
-from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import find_collections, learn_file, read_posts
 from mathamr.posts.report import Report
 
@@ -59,8 +58,6 @@ SECONDS = 2.0
 RACY = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before it was read may have been written again since, at the same time."""
 Written = Literal["new", "changed"]
-ALL = "*"
-"""Stands for all files of a collection among those on which a unit depends."""
 RETRIED = (
     "damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large", "reader failed", "too slow",
 )  # fmt: skip
@@ -184,7 +181,7 @@ class _Intake:
 
     def run(self) -> None:
         """Read the input and bring the catalogue up to date with it."""
-        known = _KnownFiles(self._catalogue, self._record)
+        known = KnownFiles(self._catalogue, self._record)
         unread = self._unread = UnreadFiles(self._path, known.units)
         report = self._report
 
@@ -225,7 +222,7 @@ class _Intake:
         collection: Collection,
         learned: list[Any],
         macros: MacroTable,
-        known: _KnownFiles,
+        known: KnownFiles,
         living: set[int],
     ) -> Iterator[str]:
         """Take in the files of one format, with what was learned of each; yield the names of its units."""
@@ -278,7 +275,7 @@ class _Intake:
                 known,
             )
 
-    def _learned(self, format: str, collection: Collection, known: _KnownFiles) -> list[Any]:
+    def _learned(self, format: str, collection: Collection, known: KnownFiles) -> list[Any]:
         """Return what was learned of every file, from earlier where the file is the same."""
         if not FORMATS[format].learns or STDIN in collection.files:
             return [None] * len(collection.files)
@@ -288,7 +285,7 @@ class _Intake:
         return [found[file] for file in collection.files]
 
     def _is_kept(
-        self, known: _KnownFiles, name: str, context: str, collection: Collection, living: set[int]
+        self, known: KnownFiles, name: str, context: str, collection: Collection, living: set[int]
     ) -> bool:
         """Return True if a unit need not be read; its posts count as seen."""
         unit = known.units.get(name)
@@ -314,7 +311,7 @@ class _Intake:
         found: ReadFile,
         files: Sequence[str],
         unit_of: Callable[[ReadFile], ReadUnit] | None = None,
-        known: _KnownFiles | None = None,
+        known: KnownFiles | None = None,
     ) -> None:
         """Take the posts of a file or collection; it is remembered unless what became of them depends on other inputs.
 
@@ -516,83 +513,6 @@ def _with_macros(context: str, fingerprint: str) -> str:
     return context_of([context, fingerprint]) if fingerprint else context
 
 
-class _KnownFiles:
-    """What the catalogue remembers of an input's files, and which of them are still the same."""
-
-    def __init__(self, catalogue: Catalogue, record: InputRecord) -> None:
-        self._fingerprints = Fingerprints(catalogue, frozenset())
-        self._options = [record.format, record.beside, record.exclude]
-        self.units = catalogue.read_units(record.path) if record.path != str(STDIN) else {}
-        self._files = catalogue.read_files(record.path) if self.units else {}
-        self._same: dict[str, bool] = {}
-        self._root = Path(record.path)
-
-    def is_same(self, path: str) -> bool:
-        """Return True if a file has the content that it had when it was read."""
-        found = self._same.get(path)
-        if found is None:
-            stamp, digest = self._files.get(path, ("", b""))
-            found = bool(stamp) and (stamp_of(path) == stamp or (bool(digest) and hash_of(path) == digest))
-            self._same[path] = found
-        return found
-
-    def are_same(self, files: Iterable[Path]) -> bool:
-        """Return True if all of these files are the same."""
-        return all(self.is_same(str(file)) for file in files)
-
-    def format_of(self, file: Path) -> str | None:
-        """Return the format of a file that is the same as before."""
-        unit = self.units.get(str(file))
-        return unit.format if unit is not None and self.is_same(str(file)) else None
-
-    def learned(self, format: str, collection: Collection) -> dict[Path, Any]:
-        """Return what was learned before of files that are the same; of macros only by the same version."""
-        if reads_by_file(format, collection):
-            before = {str(file): self.units.get(str(file)) for file in collection.files}
-            known = {name: unit.shared for name, unit in before.items() if unit is not None}
-        else:
-            unit = self.units.get(f"{ALL}{format}")
-            known = unit.shared if unit is not None and unit.shared else {}
-        by = None if FORMATS[format].learner else learning_fingerprint()
-        return {
-            file: known[str(file)]
-            for file in collection.files
-            if str(file) in known
-            and (by is None or (known[str(file)] or {}).get("by") == by)
-            and self.is_same(str(file))
-        }
-
-    def context(self, format: str, collection: Collection, path: Path) -> str:
-        """Return a digest of everything but file contents on which posts of a collection depend."""
-        names = [str(file) for file in collection.known or collection.files]
-        if path.is_file():  # tables and included files lie beside it, but so may indexes
-            names += sorted(
-                entry.name for entry in path.parent.iterdir() if not (entry / INDEX_FILES[0]).exists()
-            )
-        elif not reads_by_file(format, collection):
-            names += _files_under(path)
-        return context_of([self._fingerprints.of_reading(format), *self._options, format, names])
-
-    def unit(self, found: ReadFile, format: str, context: str, shared: Any) -> ReadUnit:
-        """Return the unit of what was read, still without the numbers of its posts."""
-        files = tuple(found.opened)
-        if len(files) > MOST_CONSULTED and not found.name.startswith(ALL):
-            files = (found.name, ALL)
-        return ReadUnit(found.name, format, context, files, (), found.report, shared)
-
-
-def _files_under(root: Path) -> list[str]:
-    """Return the names of all files of a folder but those of indexes and hidden folders."""
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        if set(INDEX_FILES) <= set(names):
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += (f"{folder}/{name}" for name in sorted(names))
-    return found
-
-
 def is_text(path: str) -> bool:
     """Return True if the name of a file is UTF-8, which every database takes."""
     return path.encode("utf-8", "ignore").decode() == path
@@ -617,72 +537,3 @@ def forget(catalogue: Catalogue, record: InputRecord) -> int:
     with catalogue.transaction():
         catalogue.forget_units(record.path)
         return sum(catalogue.delete(post_id) for post_id in gone)
-
-
-class UniqueIds:
-    """Prefixes the ids that other inputs use with the path of this input, also in references to them.
-
-    A post that another input has with the same content keeps its id, since it is the same post. `again` reads the whole input
-    once more, which is done only if one of its ids belongs to another input.
-    """
-
-    def __init__(
-        self,
-        catalogue: Catalogue,
-        source: str,
-        others: Callable[[str], bool],
-        again: Callable[[], Iterable[Post]],
-    ) -> None:
-        self._catalogue, self._source, self._others, self._again = catalogue, source, others, again
-        self._names: dict[str, str] | None = None
-        self._has_others = any(map(others, catalogue.inputs()))
-
-    def is_needed(self, mentioned: Sequence[str]) -> bool:
-        """Return True if a post that mentions these ids, its own among them, has to be renamed or to name others differently."""
-        if not self._has_others:
-            return False
-        if self._names is None and any(map(self._is_others, mentioned)):
-            self._names = dict(self._collisions())
-        names = self._names or {}
-        return any(name in names for name in mentioned)
-
-    def named(self, post: Post) -> Post:
-        """Return the post with its id and its references as in the index."""
-        names = self._names or {}
-        identifier = names.get(post.id, post.id)
-        return replace(
-            give_id(post, identifier),
-            parent=names.get(post.parent or "", post.parent),
-            accepted_answer=names.get(post.accepted_answer or "", post.accepted_answer),
-            links=tuple(self._link(link) for link in post.links),
-        )
-
-    def _link(self, link: Link) -> Link:
-        name = self._names.get(link.target) if self._names else None
-        return link if name is None else replace(link, target=name)
-
-    def _is_others(self, post_id: str) -> bool:
-        known = self._catalogue.known(post_id)
-        return known is not None and self._others(known[2])
-
-    def _collisions(self) -> Iterator[tuple[str, str]]:
-        """Yield the ids that other inputs use for other posts, and the ids that this input's posts get."""
-        for post in self._again():
-            if self._is_others(post.id) and not _is_same(self._catalogue.post(post.id), post):
-                yield post.id, self._free(post.id)
-
-    def _free(self, post_id: str) -> str:
-        """Return the id, prefixed with as much of the input's path as makes it unique."""
-        folders = PurePath(self._source).parts
-        if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
-            folders = folders[:-1]
-        for place in range(len(folders) - 1, -1, -1):
-            name = "/".join((*(part.strip("/\\") for part in folders[place:]), post_id)).lstrip("/")
-            if not self._is_others(name):
-                return name
-        return f"{self._source}/{post_id}"
-
-
-def _is_same(one: Post, other: Post) -> bool:
-    """Return True if two posts have the same content."""
-    return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)

@@ -12,8 +12,8 @@ from fastapi.responses import JSONResponse
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.storage import NoVectorsError
+from mathamr.search.explanations import UnknownPostError
 from mathamr.search.query import Query as SearchQuery
-from mathamr.search.searcher import UnknownPostError
 from mathamr.serve.answers import ExplainAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.pieces import FormulasById, formulas_with_macros, fragment_pieces
