@@ -246,6 +246,27 @@ def test_unknown_commands_are_counted_with_an_example(tmp_path: Path) -> None:
     assert other.to_dict()["unknown_commands"] == found["unknown_commands"]
 
 
+def test_macros_that_expand_to_nothing_are_counted_beside_unknown_ones(tmp_path: Path) -> None:
+    preamble = (
+        "$$\\newcommand{\\old}[1]{\\iffalse(#1)\\fi}\\newcommand{\\both}{\\old{x}\\old{y}}\\newcommand{\\todo}[1]{}"
+        "\\newcommand{\\gap}{\\,}\\newcommand{\\id}{\\idarg}\\newcommand{\\idarg}[1]{#1}\\newcommand{\\set}{\\def\\x{1}}$$\n\n"
+    )
+    formulas = "$\\old{a}+b$, $c\\both$, $d\\todo{e}\\gap f$, $\\id g$, $\\set\\x$ and $\\both\\old{}$."
+    report = Report()
+    list(read_posts(write_files(tmp_path, {"a.md": preamble + formulas}), report))
+    found = report.to_dict()
+    assert found["formulas_with_empty_commands"] == 3
+    assert found["empty_commands"] == {"\\old": 2, "\\both": 2}
+    assert found["unknown_commands"] == {}
+    assert any(
+        line.startswith("empty command \\both, which expands to nothing: 2 formulas in 1 entry, as in a.md: c")
+        for line in report.lines()
+    )
+    other = Report()
+    other.add(report.to_row())
+    assert other.lines() == report.lines()
+
+
 def test_macros_with_several_definitions_are_counted(tmp_path: Path) -> None:
     report = Report()
     list(

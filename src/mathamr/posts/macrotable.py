@@ -16,7 +16,9 @@ from functools import cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import PurePosixPath
 
-from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.latex.definitions import without_definitions
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.macros import Macros, empty_macros
 from mathamr.formulas.latex.unknown import unknown_commands
 from mathamr.posts.formats.latex.definitions import commands_in, macros_in
 from mathamr.posts.macrosources import STYLES, MacroSource, is_setting, keeps_meaning
@@ -183,16 +185,26 @@ class MacroTable:
 
 
 def count_unknown(post: Post, report: Report) -> None:
-    """Report the unknown commands of a post's formulas."""
+    """Report the unknown commands of a post's formulas, and the macros that expand to nothing."""
     if any("\\" in formula.latex for formula in post.formulas):
-        macros = _macros(post.macros)
+        macros, empty = _macros(post.macros)
         found = ((each.latex, unknown_commands(each.latex, macros)) for each in post.formulas)
-        report.count_unknown(post.id, ((latex, commands) for latex, commands in found if commands))
+        report.count_commands("unknown", post.id, ((latex, commands) for latex, commands in found if commands))
+        if empty:
+            lost = ((each.latex, sorted(empty.intersection(_called(each.latex)))) for each in post.formulas)
+            report.count_commands("empty", post.id, ((latex, commands) for latex, commands in lost if commands))
+
+
+def _called(latex: str) -> list[str]:
+    """Return the tokens of a formula outside its definitions."""
+    return [token for part in without_definitions(latex) for token in tokenize(part)[0]]
 
 
 @lru_cache(maxsize=64)
-def _macros(definitions: tuple[str, ...]) -> Macros:
-    return Macros.from_latex(*definitions)
+def _macros(definitions: tuple[str, ...]) -> tuple[Macros, frozenset[str]]:
+    """Return the macros of a post, and those of them that expand to nothing."""
+    macros = Macros.from_latex(*definitions)
+    return macros, empty_macros(macros)
 
 
 def _by_folder(files: Mapping[str, Definitions]) -> dict[str, Definitions]:

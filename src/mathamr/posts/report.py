@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from mathamr.core.terminal import visible
 from mathamr.posts.accounting import WordAccount
@@ -27,6 +27,8 @@ _COUNTS = (
     "companions",
     "unknown",
     "unknown_entries",
+    "empty",
+    "empty_entries",
     "conflicts",
     "tallies",
 )
@@ -78,6 +80,9 @@ class Report:
         self.unknown: Counter[str] = Counter()
         """Commands that formulas use and that nothing explains, by the number of formulas."""
         self.unknown_entries: Counter[str] = Counter()
+        self.empty: Counter[str] = Counter()
+        """Macros with a body that expand to nothing, by the number of formulas."""
+        self.empty_entries: Counter[str] = Counter()
         self.conflicts: Counter[str] = Counter()
         """Macros with several definitions, by the number of definitions."""
         self.tallies: Counter[str] = Counter()
@@ -127,18 +132,27 @@ class Report:
         """Count a file or a folder that was left out by a rule, which is written with its source: `drafts/ (--exclude)`."""
         self._count_cause(self.excluded, rule, message)
 
-    def count_unknown(self, entry: str, formulas: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """Count the unknown commands of the formulas of an entry, each formula with those that it has."""
+    def count_commands(
+        self, fault: Literal["unknown", "empty"], entry: str, formulas: Iterable[tuple[str, Sequence[str]]]
+    ) -> None:
+        """Count the unknown or empty commands of the formulas of an entry, each formula with those that it has."""
+        counts, entries = self._commands(fault)
         seen: set[str] = set()
         for latex, commands in formulas:
-            self.tallies["formulas with unknown commands"] += bool(commands)
+            self.tallies[f"formulas with {fault} commands"] += bool(commands)
             for command in commands:
-                name = command if command in self.unknown or len(self.unknown) < self.MOST_CAUSES else "other"
-                self.unknown[name] += 1
-                self.unknown_entries[name] += name not in seen
+                name = command if command in counts or len(counts) < self.MOST_CAUSES else "other"
+                counts[name] += 1
+                entries[name] += name not in seen
                 seen.add(name)
-                if (cause := f"unknown command {name}") not in self.examples:
+                if (cause := f"{fault} command {name}") not in self.examples:
                     self.examples[cause] = [Problem(cause, entry, None, latex[: self.MESSAGE_LENGTH])]
+
+    def _commands(self, fault: Literal["unknown", "empty"]) -> tuple[Counter[str], Counter[str]]:
+        """Return how many formulas and entries have each command."""
+        return (
+            (self.unknown, self.unknown_entries) if fault == "unknown" else (self.empty, self.empty_entries)
+        )
 
     def count_bytes(self, count: int) -> None:
         """Count bytes that were read from disk, and call `on_bytes`, which shows progress."""
@@ -167,20 +181,8 @@ class Report:
         return found + self.lines_of_macros()
 
     def lines_of_macros(self) -> list[str]:
-        """Return which commands are unknown, the ten most frequent ones, and how many macros have several definitions."""
-        lines = []
-        if self.unknown:
-            affected = self.tallies["formulas with unknown commands"]
-            lines.append(
-                f"formulas with unknown commands: {affected:,}; different commands: {len(self.unknown):,}"
-            )
-        for name, count in self.unknown.most_common(COMMANDS_SHOWN):
-            cause = f"unknown command {name}"
-            example = self.examples[cause][0]
-            lines.append(
-                f"{cause}: {count:,} formula{'s' * (count != 1)} in {self.unknown_entries[name]:,} "
-                f"entr{'y' if self.unknown_entries[name] == 1 else 'ies'}, as in {example}"
-            )
+        """Return the ten most frequent commands that are unknown or empty, and how many macros have several definitions."""
+        lines = [*self._lines_of_commands("unknown"), *self._lines_of_commands("empty")]
         if self.conflicts:
             shown = ", ".join(
                 f"\\{name} ({count:,})" for name, count in self.conflicts.most_common(COMMANDS_SHOWN)
@@ -191,6 +193,18 @@ class Report:
                 )
             )
         return lines
+
+    def _lines_of_commands(self, fault: Literal["unknown", "empty"]) -> Iterator[str]:
+        counts, entries = self._commands(fault)
+        if counts:
+            affected = self.tallies[f"formulas with {fault} commands"]
+            yield f"formulas with {fault} commands: {affected:,}; different commands: {len(counts):,}"
+        for name, count in counts.most_common(COMMANDS_SHOWN):
+            cause = f"{fault} command {name}"
+            yield (
+                f"{cause}{', which expands to nothing' * (fault == 'empty')}: {count:,} formula{'s' * (count != 1)} "
+                f"in {entries[name]:,} entr{'y' if entries[name] == 1 else 'ies'}, as in {self.examples[cause][0]}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to an object for `--json`: totals, counts by cause, and the examples."""
@@ -211,6 +225,8 @@ class Report:
             "companions": dict(self.companions),
             "formulas_with_unknown_commands": self.tallies["formulas with unknown commands"],
             "unknown_commands": dict(self.unknown.most_common()),
+            "formulas_with_empty_commands": self.tallies["formulas with empty commands"],
+            "empty_commands": dict(self.empty.most_common()),
             "conflicting_macros": dict(self.conflicts.most_common()),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }

@@ -12,6 +12,7 @@ from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.definitions import ABSENT, DEFINING, TRUE, Definition, TokenReader, definitions_in
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.reader import is_predefined
+from mathamr.formulas.latex.symbols import SPACES
 
 _PREFIXES = frozenset(["\\global", "\\long", "\\protected", "\\outer"])
 _GLOBAL = frozenset(["\\gdef", "\\xdef"])
@@ -42,6 +43,7 @@ _CONDITIONALS = {"\\if"} | {
 }
 _IN_FORMULAS = frozenset(["\\ifmmode", "\\iftrue"])
 """TeX's conditionals that hold in a formula; of the others the branch of `\\else` is taken."""
+_INVISIBLE = _OPENING | _CLOSING | _NOTHING | SPACES.keys() | {"\\relax"}
 _ACTIVE = {"\\mathchoice"} | _PREFIXES | _NOTHING | _CONDITIONALS | DEFINING.keys() | _TESTS.keys()
 
 
@@ -114,6 +116,35 @@ def without_macros(latex: str, macros: Macros | Iterable[str]) -> str:
         follows_command = written and written[-1][0] == "\\" and written[-1][-1].isalpha()
         written.append(f" {token}" if follows_command and token[0].isalpha() else token)
     return "".join(written)
+
+
+def empty_macros(macros: Macros) -> frozenset[str]:
+    r"""Return the macros whose body shows something but expands to nothing, whatever they are called with.
+
+    Their author hid something with TeX's own means, or it is lost here.
+
+    >>> macros = Macros.from_latex(r"\def\old#1{\iffalse(#1)\fi} \newcommand{\todo}[1]{} \newcommand{\R}{\iftrue\mathbb R\fi}")
+    >>> empty_macros(macros)
+    frozenset({'\\old'})
+    """
+    return frozenset(name for name, each in macros.table.items() if _is_empty(each, macros))
+
+
+def _is_empty(macro: Definition, macros: Macros) -> bool:
+    if _ACTIVE.isdisjoint(macro.body) and macros.table.keys().isdisjoint(macro.body):
+        return False  # the body stays as it is
+    inner = _Alone(macro.body, [0] * len(macro.body), "", dict(macros.table))
+    try:
+        body = inner._replacement(macro.body, [["x"]] * 9)
+        inner.pending = [(token, 0) for token in reversed(body)]
+        shown = inner.expand(Budget(len(body)))[0]
+    except (FormulaError, SpentError):
+        return False  # that is an error of its own
+    return _shows(macro.body) and not _shows(shown) and inner.table == macros.table
+
+
+def _shows(tokens: Iterable[str]) -> bool:
+    return any(not token.isspace() and token not in _INVISIBLE for token in tokens)
 
 
 class _Expander(TokenReader):
@@ -323,3 +354,10 @@ class _Expander(TokenReader):
                 return name
             position -= 1
         return token
+
+
+class _Alone(_Expander):
+    """Expands what stands alone: arguments that it would take from behind it are the letter x."""
+
+    def argument(self) -> list[str] | None:
+        return super().argument() or ["x"]
