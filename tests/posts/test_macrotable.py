@@ -259,7 +259,9 @@ def test_macros_that_expand_to_nothing_are_counted_beside_unknown_ones(tmp_path:
     assert found["empty_commands"] == {"\\old": 2, "\\both": 2}
     assert found["unknown_commands"] == {}
     assert any(
-        line.startswith("empty command \\both, which expands to nothing: 2 formulas in 1 entry, as in a.md: c")
+        line.startswith(
+            "empty command \\both, which expands to nothing: 2 formulas in 1 entry, as in a.md: c"
+        )
         for line in report.lines()
     )
     other = Report()

@@ -189,10 +189,14 @@ def count_unknown(post: Post, report: Report) -> None:
     if any("\\" in formula.latex for formula in post.formulas):
         macros, empty = _macros(post.macros)
         found = ((each.latex, unknown_commands(each.latex, macros)) for each in post.formulas)
-        report.count_commands("unknown", post.id, ((latex, commands) for latex, commands in found if commands))
+        report.count_commands(
+            "unknown", post.id, ((latex, commands) for latex, commands in found if commands)
+        )
         if empty:
             lost = ((each.latex, sorted(empty.intersection(_called(each.latex)))) for each in post.formulas)
-            report.count_commands("empty", post.id, ((latex, commands) for latex, commands in lost if commands))
+            report.count_commands(
+                "empty", post.id, ((latex, commands) for latex, commands in lost if commands)
+            )
 
 
 def _called(latex: str) -> list[str]:
