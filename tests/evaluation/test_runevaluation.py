@@ -12,8 +12,9 @@ import pytest
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation import runevaluation
-from mathamr.evaluation.measures import measures
-from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
+from mathamr.evaluation.measures import measure, measures
+from mathamr.evaluation.runevaluation import EvaluationInputs, compare_runs, evaluate_runs
+from mathamr.evaluation.runs import Run, read_run
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 
@@ -162,3 +163,27 @@ def test_baselines_read_the_posts_one_at_a_time(monkeypatch: pytest.MonkeyPatch)
     assert [scores.run for scores in found.comparison.scores] == ["bm25-words", "random"]
     assert len(alive) == 3 * 4, "each baseline reads all posts, and so does the count of candidates"
     assert max(alive) < min(alive) + 50
+
+
+def test_runs_and_files_are_compared_by_chosen_measures_and_print_a_table(
+    tmp_path: Path,
+) -> None:
+    lines = "A.1 Q0 1001 1 2 x\nA.1 Q0 1010 2 1 x\n"
+    first, second = (
+        run_file(tmp_path, "mine.run", lines),
+        run_file(tmp_path, "old.run", "A.1 Q0 1010 1 2 x\n"),
+    )
+    names = ["nDCG'", "P'@5"]
+    found = compare_runs(QRELS, read_run(first), baseline=second, measures=names)
+    assert found.comparison.measures == ("nDCG'", "P'@5")
+    assert (
+        found.comparison == compare_runs(QRELS, first, baseline=read_run(second), measures=names).comparison
+    )
+    assert compare_runs(QRELS, first, measures=measure("P'@5")).comparison.measures == ("P'@5",)
+    assert str(found).splitlines()[0].split() == names
+    assert "Bonferroni corrected for 2 tests" in str(found)
+
+
+def test_two_given_runs_of_the_same_name_are_refused() -> None:
+    with pytest.raises(MathAMRError, match="two runs are named 'x'"):
+        compare_runs(QRELS, Run.of("x", {"A.1": [("1001", 1)]}), Run.of("x", {"A.1": [("1002", 1)]}))

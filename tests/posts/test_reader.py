@@ -8,6 +8,7 @@ import itertools
 import json
 import shutil
 import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -301,3 +302,15 @@ def test_an_interruption_is_not_taken_for_a_mistake(tmp_path: Path, monkeypatch:
     (tmp_path / "note.md").write_text("text", "utf-8")
     with pytest.raises(KeyboardInterrupt):
         list(read_posts(tmp_path, Report()))
+
+
+def test_without_a_report_a_warning_says_what_was_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "posts.jsonl"
+    path.write_text('{"id": "a", "body": "Let $x$ be odd."}\n{"id": \n', encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"posts\.jsonl: skipped 1"):
+        assert [post.id for post in read_posts(path)] == ["a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert [post.id for post in read_posts(path, Report())] == ["a"]
+        path.write_text('{"id": "a", "body": "Let $x$ be odd."}\n', encoding="utf-8")
+        assert len(list(read_posts(path))) == 1

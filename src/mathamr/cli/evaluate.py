@@ -88,7 +88,7 @@ def command(
     from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
     from mathamr.evaluation.sidebyside import SideBySide
     from mathamr.evaluation.strata import FORMULAS, by_formulas, by_stratum, read_strata
-    from mathamr.evaluation.table import means_table, significance_table, topics_table
+    from mathamr.evaluation.table import means_table, topics_table
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
 
@@ -135,11 +135,7 @@ def command(
             )
         )
         return
-    print(means_table(comparison, evaluation.floors))
-    print(f"\n{len(comparison.topics)} topics")
-    if comparison.differences:
-        print(f"† baseline; paired t-tests, Bonferroni corrected for {comparison.tests} tests\n")
-        print(significance_table(comparison))
+    print(evaluation)
     if per_topic:
         print()
         print(topics_table(comparison))

@@ -10,12 +10,13 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import BASELINES, candidates
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.comparison import Comparison, compare
-from mathamr.evaluation.measures import measures
+from mathamr.evaluation.measures import measures as _measures
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
 from mathamr.evaluation.randomorder import known_items, random_scores
 from mathamr.evaluation.runs import Run, check_once, few, named_apart, read_run
 from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.posts.formats.stackexchange.tables import table, table_kind
 from mathamr.posts.inputs import head, walk
@@ -39,11 +40,17 @@ class EvaluationInputs:
     topics: Path | None = None
     posts: Path | None = None
     formulas: Path | None = None
+    given: Mapping[str, Run] = field(default_factory=dict)
+    """Runs that are no files, by the names that `runs` has for them."""
+
+    def is_baseline(self, spec: str) -> bool:
+        """Return True if a run is the name of a baseline."""
+        return spec not in self.given and is_baseline(spec)
 
 
 @dataclass(frozen=True)
 class RunEvaluation:
-    """Runs, judgments, topics and the comparison; `remarks` qualify the figures."""
+    """Runs, judgments, topics and the comparison; `remarks` qualify the figures. Print it for its tables."""
 
     comparison: Comparison
     runs: tuple[Run, ...]
@@ -51,6 +58,13 @@ class RunEvaluation:
     topics: Mapping[str, Topic]
     floors: tuple[Scores, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        tables = [means_table(self.comparison, self.floors), f"\n{len(self.comparison.topics)} topics"]
+        if self.comparison.differences:
+            tests = f"† baseline; paired t-tests, Bonferroni corrected for {self.comparison.tests} tests\n"
+            tables += [tests, significance_table(self.comparison)]
+        return "\n".join(tables)
 
 
 @dataclass
@@ -62,7 +76,9 @@ class _Inputs:
     topics: list[Topic] = field(default_factory=list)
 
     def run(self, spec: str) -> Run:
-        """Return the run of a file, or of a baseline by name."""
+        """Return the run of a file, a run that was given as one, or that of a baseline by name."""
+        if spec in self.sources.given:
+            return self.sources.given[spec]
         if not is_baseline(spec):
             return self._from_file(spec)
         if not self.topics or self.sources.posts is None:
@@ -82,7 +98,7 @@ class _Inputs:
     def floors(self, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[Scores, Scores]:
         """Return the scores of random orders: of the judged items, and of all known candidates."""
         count = known_items(qrels, runs)
-        if self.sources.posts is not None and any(map(is_baseline, _specs(self.sources))):
+        if self.sources.posts is not None and any(map(self.sources.is_baseline, _specs(self.sources))):
             count = max(count, sum(1 for _ in candidates(self._posts(self.sources.posts), self.task)))
         return random_scores(qrels, measures, 0), random_scores(qrels, measures, count)
 
@@ -117,7 +133,7 @@ def evaluate_runs(
     if sources.formulas is not None:
         visual_ids = read_visual_ids(sources.formulas)
         runs = [
-            run if is_baseline(spec) else _by_visual(run, visual_ids, inputs.remarks)
+            run if sources.is_baseline(spec) else _by_visual(run, visual_ids, inputs.remarks)
             for spec, run in zip(specs, runs, strict=True)
         ]
     scores = [evaluate(run, qrels, measures) for run in runs]
@@ -135,15 +151,51 @@ def evaluate_runs(
 
 
 def compare_runs(
-    qrels: Path | str, *runs: Path | str, baseline: Path | str | None = None, suite: str = "arqmath"
+    qrels: Path | str,
+    *runs: Run | Path | str,
+    baseline: Run | Path | str | None = None,
+    measures: str | Measure | Sequence[str | Measure] = (),
+    suite: str = "arqmath",
+    topics: Path | str | None = None,
+    posts: Path | str | None = None,
+    formulas: Path | str | None = None,
 ) -> RunEvaluation:
-    """Measure run files on judgments and test them against a baseline, as `mathamr evaluate` does.
+    """Measure runs on judgments and test them against a baseline, as `mathamr evaluate` does; print the result for its tables.
 
-    >>> compare_runs("task1.qrels", "mine.run", baseline="bm25.run")  # doctest: +SKIP
+    Runs are files, `Run`s, or names of baselines such as `bm25`, which need `topics` and `posts`. `measures` are names such as
+    `P'@5`, or measures of your own; without any they are those of the `suite`.
+
+    >>> from mathamr.sample import folder
+    >>> mine = Run.of("mine", {"A.1": [("1001", 0.9), ("1002", 0.4)]})
+    >>> theirs = Run.of("theirs", {"A.1": [("1002", 9.1)]})
+    >>> found = compare_runs(folder() / "qrels/task1.qrels", mine, theirs, measures=["nDCG'@5", "judged@2"])
+    >>> print(found.comparison.of("mine").mean("judged@2"))
+    0.05
     """
-    named = None if baseline is None else str(baseline)
-    inputs = EvaluationInputs(Path(qrels), tuple(map(str, runs)), named)
-    return evaluate_runs(inputs, measures([suite]))
+    given: dict[str, Run] = {}
+
+    def spec(run: Run | Path | str) -> str:
+        if not isinstance(run, Run):
+            return str(run)
+        if given.setdefault(run.name, run) is not run:
+            raise MathAMRError(f"two runs are named {run.name!r}; rename one of them")
+        return run.name
+
+    specs, named = tuple(map(spec, runs)), None if baseline is None else spec(baseline)
+    inputs = EvaluationInputs(
+        Path(qrels), specs, named, _path(topics), _path(posts), _path(formulas), given=given
+    )
+    wanted = [measures] if isinstance(measures, str | Measure) else list(measures) or [suite]
+    chosen: dict[str, Measure] = {}
+    for each in wanted:
+        chosen |= {
+            str(found): found for found in ([each] if isinstance(each, Measure) else _measures([each]))
+        }
+    return evaluate_runs(inputs, list(chosen.values()))
+
+
+def _path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path)
 
 
 def is_baseline(spec: str) -> bool:

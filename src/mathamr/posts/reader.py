@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,20 +51,29 @@ _ADVICE_BY_SUFFIX = {suffix: advice for advice, suffixes in _ADVICE.items() for 
 
 def read_posts(
     path: Path | str,
-    report: Report,
+    report: Report | None = None,
     format: str | None = None,
     beside: Iterable[Path] = (),
     exclude: Sequence[str] = (),
 ) -> Iterator[Post]:
     """Stream the posts of a file, of a folder, or of standard input (`-`).
 
-    Without `format` each file of a folder is read by its own kind; `exclude` are patterns of files in it that are left
+    `report` counts what is skipped; without one, a warning says what was skipped once all posts are read. Without `format` each file of a folder is read by its own kind; `exclude` are patterns of files in it that are left
     out, besides those of its ignore files and the defaults (see `IgnoreRules`). Of posts with the same id the first counts.
     """
-    parts = find_collections(Path(path), report, format, beside, exclude)
+    counted = Report() if report is None else report
+    parts = find_collections(Path(path), counted, format, beside, exclude)
     macros = macros_of(parts)
-    report.conflicts.update(macros.conflicts)
-    return _unique([(name, replace(collection, macros=macros)) for name, collection in parts], report)
+    counted.conflicts.update(macros.conflicts)
+    posts = _unique([(name, replace(collection, macros=macros)) for name, collection in parts], counted)
+    return posts if report is not None else _warning(posts, counted, path)
+
+
+def _warning(posts: Iterator[Post], report: Report, path: Path | str) -> Iterator[Post]:
+    yield from posts
+    if report.skipped:
+        lines = "; ".join(line for line in report.lines() if line.startswith("skipped"))
+        warnings.warn(f"{path}: {lines} (read_posts(path, Report()) counts it)", stacklevel=2)
 
 
 def find_collections(
