@@ -234,3 +234,10 @@ def test_formulas_beyond_the_budget_are_not_compared_but_counted() -> None:
     unbounded, bounded = Wanted(query), Wanted(query, (), WorkBudget(60))
     assert len(matched(snippet(found, unbounded))) > len(matched(snippet(found, bounded)))
     assert (unbounded.uncompared, bounded.uncompared) == (0, 2)
+
+
+def test_a_heading_without_a_stop_is_told_from_the_sentence_behind_it() -> None:
+    body = "## The square\n\nEvery square is positive.\n\nNo square is negative."
+    read = Post("7", "note", body, title="Squares", markup="markdown", formulas=())
+    shown = plain(snippet(read, Wanted(Query.of_text("square"))))
+    assert shown == "The square · Every square is positive. No square is negative."

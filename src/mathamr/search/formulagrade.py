@@ -72,6 +72,8 @@ class FormulaGrader:
 
     def _having(self, trees: Trees) -> float:
         opt, slt = trees
+        if opt is not None and opt == self._trees[0]:
+            return IDENTICAL
         completed = self._completed(opt)
         if completed == COMPLETED:
             return COMPLETED

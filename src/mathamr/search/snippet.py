@@ -395,12 +395,17 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
     last: int | None = None
     for number, sentence in sentences:
         if last is not None:
-            found.append(Fragment("text", " ") if number == last + 1 else GAP)
+            found.append(_joint(found[-1]) if number == last + 1 else GAP)
         found.extend(sentence)
         last = number
     if last is not None and last + 1 < count and found[-1].kind != "gap":
         found.append(replace(GAP, text=GAP.text.rstrip()))
     return tuple(found)
+
+
+def _joint(last: Fragment) -> Fragment:
+    """Return what stands between two sentences; a heading or an item that ends without a stop is told from what follows."""
+    return Fragment("text", " · " if last.kind == "text" and last.text.rstrip()[-1:].isalnum() else " ")
 
 
 @lru_cache(maxsize=CACHED_PARTS)

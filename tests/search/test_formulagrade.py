@@ -1,0 +1,28 @@
+"""How close a formula is to the query's."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr.formulas.parse import parse
+from mathamr.formulas.visualkey import visual_key
+from mathamr.search.formulagrade import COMPLETED, IDENTICAL, FormulaGrader
+
+
+@pytest.mark.parametrize(
+    ("query", "found", "grade"),
+    [
+        (r"\sum \frac{1}{n}", r"\sum 1/n", IDENTICAL),
+        (r"\sum \frac{1}{n}", r"\sum_{n=1}^\infty \frac{1}{n}", COMPLETED),
+        (r"\sum_{n=1}^\infty \frac{1}{n}", r"\sum_{n=1}^\infty 1/n", IDENTICAL),
+    ],
+)
+def test_a_formula_written_otherwise_with_the_same_operators_is_the_same(
+    query: str, found: str, grade: float
+) -> None:
+    asked, read = parse(query), parse(found)
+    assert asked.slt is not None and read.slt is not None
+    grader = FormulaGrader((asked.opt, asked.slt), visual_key(asked.slt), lambda size: True)
+    assert visual_key(asked.slt) != visual_key(read.slt)
+    assert grader.grade(visual_key(read.slt), (read.opt, read.slt)) == grade
+    assert grader.grade_having(visual_key(read.slt), (read.opt, read.slt)) == grade
