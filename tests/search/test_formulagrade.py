@@ -20,7 +20,7 @@ from mathamr.search.formulagrade import COMPLETED, IDENTICAL, FormulaGrader
 def test_a_formula_written_otherwise_with_the_same_operators_is_the_same(
     query: str, found: str, grade: float
 ) -> None:
-    asked, read = parse(query), parse(found)
+    asked, read = (parse(latex, reading="mathematician") for latex in (query, found))
     assert asked.slt is not None and read.slt is not None
     grader = FormulaGrader((asked.opt, asked.slt), visual_key(asked.slt), lambda size: True)
     assert visual_key(asked.slt) != visual_key(read.slt)
