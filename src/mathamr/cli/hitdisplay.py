@@ -14,7 +14,7 @@ from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
-from mathamr.search.hits import SIMILAR_ONLY, FormulaHit, Hit, Hits
+from mathamr.search.hits import SIMILAR_FORMULA, SIMILAR_ONLY, FormulaHit, Hit, Hits
 from mathamr.search.hubness import HUBNESS
 from mathamr.search.results import PLACES, Placement
 
@@ -93,7 +93,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
     shown = hit.snippet
     if hit.formula is not None:
         formula = _formula(hit.formula)
-        kind = "the same" if hit.formula.exact else "in other letters" if "renamed" in hit.evidence else ""
+        kind = "" if hit.reason == SIMILAR_FORMULA else hit.reason
         places = f"{hit.formula.places} places" if hit.formula.places > 1 else ""
         formula.append("  " + ", ".join(filter(None, (f"id {hit.formula.id}", kind, places))), style="dim")
         console.print(Padding.indent(formula, 5))

@@ -12,11 +12,15 @@ from mathamr.formulas.openform import has_big_operator, omits, open_form
 from mathamr.formulas.tree import Opt
 from mathamr.formulas.trees import Trees
 from mathamr.formulas.visualkey import FEWEST_SYMBOLS, count_letters, form_key
-from mathamr.search.workbudget import Affords
+from mathamr.search.wildcards import fit, has_wildcards
+from mathamr.search.workbudget import Affords, WorkBudget
 
-IDENTICAL, COMPLETED, RENAMED, CONTAINED, CONTAINED_RENAMED, SIMILAR = 1.0, 0.95, 0.9, 0.8, 0.7, 0.6
-"""The grades of formulas: the same, the same with bounds or a differential that the query leaves out, the same in other letters, one
-that contains it, one that contains it in other letters. The grade of a similar one is the alignment of the trees times the last of these."""
+IDENTICAL, FITTING, COMPLETED, RENAMED, FITTING_INSIDE, CONTAINED, CONTAINED_RENAMED, SIMILAR = (
+    1.0, 0.97, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6,
+)  # fmt: skip
+"""The grades of formulas: the same, one that fits the query's wildcards, the same with bounds or a differential that the query leaves
+out, the same in other letters, one with a part that fits the wildcards, one that contains the query's formula, one that contains it in
+other letters. The grade of a similar one is the alignment of the trees times the last of these."""
 
 
 Align = Callable[[str, Trees], float]
@@ -25,7 +29,7 @@ Align = Callable[[str, Trees], float]
 
 class FormulaGrader:
     """Grades formulas against one formula of a query, given by its trees and visual key; comparisons that `affords` refuses
-    are not made.
+    are not made. `steps` bounds the comparisons with wildcards.
 
     >>> from mathamr.formulas.parse import parse
     >>> from mathamr.formulas.visualkey import visual_key
@@ -36,9 +40,10 @@ class FormulaGrader:
     [1.0, 0.9, 0.7, 0.46]
     """
 
-    def __init__(self, trees: Trees, visual: str, affords: Affords) -> None:
-        self._trees, self._visual, self._affords = trees, visual, affords
+    def __init__(self, trees: Trees, visual: str, affords: Affords, steps: WorkBudget | None = None) -> None:
+        self._trees, self._visual, self._affords, self._steps = trees, visual, affords, steps
         opt, slt = trees
+        self._pattern = opt if has_wildcards(opt) else None
         has_form = slt is not None and len(slt) >= FEWEST_SYMBOLS
         self._form = form_key(slt) if slt is not None and has_form else None
         self._letters = count_letters(slt) if slt is not None and has_form else 0
@@ -74,6 +79,9 @@ class FormulaGrader:
         opt, slt = trees
         if opt is not None and opt == self._trees[0]:
             return IDENTICAL
+        if self._pattern is not None:
+            how = fit(self._pattern, opt, self._steps) if opt is not None else None
+            return {"whole": FITTING, "inside": FITTING_INSIDE, None: 0.0}[how]
         completed = self._completed(opt)
         if completed == COMPLETED:
             return COMPLETED

@@ -226,7 +226,8 @@ class FormulaRanker(Ranker):
     @cached_property
     def _grader(self) -> FormulaGrader:
         affords = self.context.budget.graded_nodes.affords
-        return FormulaGrader(self.context.lexical_trees, self.context.visual, affords)
+        steps = self.context.budget.pattern_steps
+        return FormulaGrader(self.context.lexical_trees, self.context.visual, affords, steps)
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         query, budget = self.context.lexical_trees, WorkBudget(self._bounds.alike_nodes)

@@ -11,7 +11,15 @@ from mathamr.core.frames import data_frame
 from mathamr.posts.post import Place
 from mathamr.posts.postkind import kind_named
 from mathamr.search.filtercounts import FilterCounts
-from mathamr.search.formulagrade import COMPLETED, CONTAINED, CONTAINED_RENAMED, IDENTICAL, RENAMED
+from mathamr.search.formulagrade import (
+    COMPLETED,
+    CONTAINED,
+    CONTAINED_RENAMED,
+    FITTING,
+    FITTING_INSIDE,
+    IDENTICAL,
+    RENAMED,
+)
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.search.receipt import Receipt
@@ -33,14 +41,17 @@ NOTHING_MATCHES = "Nothing here seems to be what was asked. Similar only:"
 
 REASONS = {
     IDENTICAL: "has the formula",
+    FITTING: "has a formula that fits the wildcards",
     COMPLETED: "has the formula with bounds",
     RENAMED: "has the formula in other letters",
+    FITTING_INSIDE: "has a formula with a part that fits the wildcards",
     CONTAINED: "has a formula that contains it",
     CONTAINED_RENAMED: "has a formula that contains it in other letters",
 }
 """Reasons for a hit, by the least grade of its formulas."""
 FORMULAS = {
     IDENTICAL: "the same formula",
+    COMPLETED: "the same formula with bounds",
     RENAMED: "the same formula in other letters",
     CONTAINED: "contains the formula",
     CONTAINED_RENAMED: "contains the formula in other letters",
@@ -199,6 +210,8 @@ class Hit:
     @property
     def reason(self) -> str:
         """Why the hit was found, in a few words, by the strongest of its evidence."""
+        if self.formula is not None and self.formula.exact and not self.evidence.get("pattern"):
+            return FORMULAS[IDENTICAL]
         return reason_of(self.evidence, of_formula=self.formula is not None)
 
     @property
