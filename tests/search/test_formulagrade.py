@@ -21,7 +21,8 @@ def test_a_formula_written_otherwise_with_the_same_operators_is_the_same(
     query: str, found: str, grade: float
 ) -> None:
     asked, read = (parse(latex, reading="mathematician") for latex in (query, found))
-    assert asked.slt is not None and read.slt is not None
+    assert asked.slt is not None
+    assert read.slt is not None
     grader = FormulaGrader((asked.opt, asked.slt), visual_key(asked.slt), lambda size: True)
     assert visual_key(asked.slt) != visual_key(read.slt)
     assert grader.grade(visual_key(read.slt), (read.opt, read.slt)) == grade
@@ -39,6 +40,7 @@ def test_a_formula_written_otherwise_with_the_same_operators_is_the_same(
 def test_a_formula_that_fits_wildcards_is_no_similar_one(pattern: str, found: str, grade: float) -> None:
     asked = parse(pattern, reading="mathematician", wildcards=True)
     read = parse(found, reading="mathematician")
-    assert asked.slt is not None and read.slt is not None
+    assert asked.slt is not None
+    assert read.slt is not None
     grader = FormulaGrader((asked.opt, asked.slt), visual_key(asked.slt), lambda size: True)
     assert grader.grade_having(visual_key(read.slt), (read.opt, read.slt)) == grade
