@@ -148,6 +148,27 @@ def test_an_index_remembers_what_was_excluded_until_it_is_told_otherwise(
     assert ids() == {"a.md", "drafts/b.md"}
 
 
+def test_what_gitignore_hides_is_named_and_can_be_indexed(model_folder: Path, tmp_path: Path) -> None:
+    notes, out = tmp_path / "notes", tmp_path / "index"
+    write_files(
+        notes, {".gitignore": "drafts/\n", **dict.fromkeys(("a.md", "drafts/b.md", "c.md"), "It is $x^2$.")}
+    )
+
+    def ids() -> set[str]:
+        with IndexStorage.open(out) as archive:
+            return set(archive.catalogue.ids())
+
+    first = build(notes, out, model_folder, "--exclude", "c.md")
+    assert "1 × drafts/ (.gitignore)" in first.output
+    assert ids() == {"a.md"}
+    assert run(notes, "--out", out, "--no-gitignore").exit_code == 0
+    assert ids() == {"a.md", "drafts/b.md"}, "the patterns of before hold"
+    assert run("--out", out).exit_code == 0
+    assert ids() == {"a.md", "drafts/b.md"}
+    assert run("--out", out, "--exclude", "").exit_code == 0
+    assert ids() == {"a.md", "c.md"}
+
+
 def test_unknown_commands_are_said_each_time(model_folder: Path, tmp_path: Path) -> None:
     folder = write_files(
         tmp_path / "notes", {"a.md": "Let $\\Deduce x$ and $\\Deduce y$ be.", "b.md": "Let $\\alpha$."}

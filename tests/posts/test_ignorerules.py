@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.ignorerules import DEFAULTS, IGNORE_FILE, IgnoreRules
+from mathamr.posts.ignorerules import DEFAULTS, GITIGNORE, IGNORE_FILE, NO_GITIGNORE, IgnoreRules
 from mathamr.posts.inputs import walk
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -39,8 +39,8 @@ FILES = [
 ]
 
 
-def _written(root: Path, ignored: dict[str, str]) -> Path:
-    rules = {f"{folder}/{IGNORE_FILE}".lstrip("/"): text for folder, text in ignored.items()}
+def _written(root: Path, ignored: dict[str, str], name: str = IGNORE_FILE) -> Path:
+    rules = {f"{folder}/{name}".lstrip("/"): text for folder, text in ignored.items()}
     return write_files(root, {name: f"In {name} stands $x^2$." for name in FILES} | rules)
 
 
@@ -49,6 +49,7 @@ def _walked(root: Path, exclude: tuple[str, ...] = (), report: Report | None = N
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle and is not installed")
+@pytest.mark.parametrize("name", [IGNORE_FILE, GITIGNORE])
 @pytest.mark.parametrize(
     ("ignored", "exclude"),
     [
@@ -66,15 +67,15 @@ def _walked(root: Path, exclude: tuple[str, ...] = (), report: Report | None = N
     ],
 )
 def test_git_leaves_out_the_same_files(
-    tmp_path: Path, ignored: dict[str, str], exclude: tuple[str, ...]
+    tmp_path: Path, ignored: dict[str, str], exclude: tuple[str, ...], name: str
 ) -> None:
-    root = _written(tmp_path / "notes of mine", ignored)
+    root = _written(tmp_path / "notes of mine", ignored, name)
     defaults = tmp_path / "defaults"
     defaults.write_text("\n".join(DEFAULTS), encoding="utf-8")
     for command in (
         ["init", "-q"],
         [
-            "ls-files", "-z", "--others", f"--exclude-per-directory={IGNORE_FILE}", f"--exclude-from={defaults}",
+            "ls-files", "-z", "--others", f"--exclude-per-directory={name}", f"--exclude-from={defaults}",
             *(f"--exclude={pattern}" for pattern in exclude),
         ],
     ):  # fmt: skip
@@ -127,3 +128,30 @@ def test_a_file_in_a_folder_that_is_left_out_is_left_out(tmp_path: Path) -> None
     rules = IgnoreRules(_written(tmp_path, {"": "deep/x/\n"}), Report())
     assert rules.leaves_out(tmp_path / "deep" / "x" / "y" / "z.md")
     assert not rules.leaves_out(tmp_path / "deep" / "new.md")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is the oracle and is not installed")
+def test_rules_of_the_repository_above_a_folder_hold_in_it(tmp_path: Path) -> None:
+    above = _written(tmp_path / "repository", {"": "*.log\n/notes/sub/\n", "notes": "!b.log\n"}, GITIGNORE)
+    notes = above / "notes"
+    (tmp_path / GITIGNORE).write_text("*.md\n", encoding="utf-8")  # no repository's
+    subprocess.run(["git", "init", "-q"], cwd=above, check=True)
+    listing = ["git", "ls-files", "-z", "--others", "--exclude-standard"]
+    listed = subprocess.run(listing, cwd=notes, check=True, capture_output=True, text=True).stdout
+    there = {name for name in listed.split("\0") if name and not name.startswith(".")}
+    assert _walked(notes) == there
+    assert "b.log" in there
+
+
+def test_what_gitignore_leaves_out_is_counted_and_can_be_read(tmp_path: Path) -> None:
+    root = _written(tmp_path, {"": "drafts/\n*.log\n"}, GITIGNORE)
+    (root / IGNORE_FILE).write_text("!b.log\n", encoding="utf-8")
+    report = Report()
+    kept = _walked(root, report=report)
+    assert report.excluded["drafts/ (.gitignore)"] == 1
+    everything = _walked(root, (NO_GITIGNORE,))
+    hidden = everything - kept
+    assert hidden
+    assert all(name.startswith("drafts/") or name.endswith(".log") for name in hidden)
+    assert "b.log" in kept
+    assert GITIGNORE not in everything

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mathamr.cli.options import Beside, Device, Exclude, Format, Workers, exclusion
+from mathamr.cli.options import Beside, Device, Exclude, Format, NoGitignore, Workers, exclusion
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
 from mathamr.index.location import index_beside, is_index
@@ -59,6 +59,7 @@ def command(
     format: Format = None,
     beside: Beside = None,
     exclude: Exclude = None,
+    no_gitignore: NoGitignore = False,
     device: Device = "auto",
     parser: Annotated[
         str | None, typer.Option(help="AMR parser: builtin or amrlib.", show_default=False)
@@ -128,7 +129,7 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
-    if check and (paths or watch or without or verbose or exclude is not None or not dependencies):
+    if check and (paths or watch or without or verbose or exclude is not None or no_gitignore or not dependencies):
         raise typer.BadParameter(
             "--check reads no input: leave paths, --watch, --without, --verbose, --exclude and --no-dependencies out"
         )
@@ -147,7 +148,7 @@ def command(
         parser_model=parser_model,
         format=format,
         beside=tuple(beside or ()),
-        exclude=exclusion(exclude, paths or ()),
+        exclude=exclusion(exclude, paths or (), no_gitignore=no_gitignore),
         workers=workers or processors(),
         device=device,
         rebuild=rebuild,

@@ -10,6 +10,7 @@ import typer
 
 from mathamr.index.location import found_index
 from mathamr.posts.format import FORMATS
+from mathamr.posts.ignorerules import NO_GITIGNORE
 
 IndexFolder = Annotated[
     Path,
@@ -50,6 +51,12 @@ Exclude = Annotated[
         show_default=False,
     ),
 ]
+NoGitignore = Annotated[
+    bool,
+    typer.Option(
+        "--no-gitignore", help="Read the files that .gitignore leaves out, too; an index remembers it as an --exclude."
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option("--format", "-f", help=f"The input format, instead of detecting it: {', '.join(FORMATS)}."),
@@ -68,13 +75,20 @@ Strategy = Annotated[
 ]
 
 
-def exclusion(patterns: list[str] | None, inputs: Iterable[Path]) -> tuple[str, ...] | None:
-    """Return the patterns of `--exclude`, or `None` if there are none; they need a folder among the inputs, if any is named."""
-    if patterns is None:
+def exclusion(
+    patterns: list[str] | None, inputs: Iterable[Path], *, no_gitignore: bool = False
+) -> tuple[str, ...] | None:
+    """Return the patterns of `--exclude` and `--no-gitignore`, or `None` if there are none.
+
+    They need a folder among the inputs, if any is named.
+    """
+    if patterns is None and not no_gitignore:
         return None
     if (named := list(inputs)) and not any(path.expanduser().is_dir() for path in named):
-        raise typer.BadParameter("--exclude leaves out files of a folder; no folder was named")
-    return tuple(pattern for pattern in patterns if pattern.strip())
+        option = "--exclude" if patterns else "--no-gitignore"
+        raise typer.BadParameter(f"{option} chooses among the files of a folder; no folder was named")
+    given = tuple(pattern for pattern in patterns or () if pattern.strip())
+    return (*given, NO_GITIGNORE) if no_gitignore else given
 
 
 def trust_parser(parser: str | None, model: str | None) -> None:

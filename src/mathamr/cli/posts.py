@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Beside, Exclude, Format, exclusion
+from mathamr.cli.options import Beside, Exclude, Format, NoGitignore, exclusion
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
 from mathamr.posts.postcounts import PostCounts
@@ -26,6 +26,7 @@ def command(
     format: Format = None,
     beside: Beside = None,
     exclude: Exclude = None,
+    no_gitignore: NoGitignore = False,
     kind: Annotated[
         list[str] | None,
         typer.Option(help=f"Only posts of this kind: {', '.join(KINDS)}. Repeatable."),
@@ -44,7 +45,7 @@ def command(
         if name not in KINDS:
             raise UnknownNameError("kind of post", name, list(KINDS))
     report, summary = Report(), PostCounts(0 if as_json or as_jsonl else samples)
-    read = read_posts(path, report, format, beside or (), exclusion(exclude, [path]) or ())
+    read = read_posts(path, report, format, beside or (), exclusion(exclude, [path], no_gitignore=no_gitignore) or ())
     posts = islice((post for post in read if not kind or post.kind in kind), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
         report.on_bytes = lambda: progress.advance(0)

@@ -64,6 +64,7 @@ def command(
         ),
     ] = None,
     exclude: Exclude = None,
+    no_gitignore: NoGitignore = False,
     watch: Annotated[
         bool | None,
         typer.Option(
@@ -98,12 +99,12 @@ def command(
 
     trust_parser(parser, parser_model)
     is_made = is_index(index) or not index.expanduser().exists()
-    if is_made and exclude is not None:
+    if is_made and (exclude is not None or no_gitignore):
         raise typer.BadParameter(
-            f"{index} is an index: give --exclude to mathamr index, which reads the files"
+            f"{index} is an index: give {'--no-gitignore' if exclude is None else '--exclude'} to mathamr index, which reads the files"
         )
     serve(
-        index if is_made else _indexed(index, device, exclude),
+        index if is_made else _indexed(index, device, exclusion(exclude, [index], no_gitignore=no_gitignore)),
         host=host,
         port=port,
         hosts=allow_host or (),
@@ -120,7 +121,7 @@ def command(
     )
 
 
-def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
+def _indexed(notes: Path, device: str, exclude: tuple[str, ...] | None) -> Path:
     """Build or update the index of a folder of notes, and return the index folder."""
     from mathamr.cli.index import show_briefly
     from mathamr.core.workers import processors
@@ -128,7 +129,7 @@ def _indexed(notes: Path, device: str, exclude: list[str] | None) -> Path:
 
     out = index_beside(notes)
     options = BuildOptions(
-        workers=processors(), device=device, exclude=exclusion(exclude, [notes]), show_progress=True
+        workers=processors(), device=device, exclude=exclude, show_progress=True
     )
     show_briefly(build_index([notes], out, options), sys.stderr)
     return out

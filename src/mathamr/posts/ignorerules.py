@@ -1,8 +1,9 @@
 """`IgnoreRules`: which files of a folder are left out, by patterns in the syntax of `.gitignore`.
 
-Three sources are asked in this order, and the first with a matching pattern decides: the patterns of the caller
-(`--exclude`), the files `.mathamrignore` from the innermost folder outwards, and the defaults. Within a source the last
-matching pattern counts, and `!pattern` brings back what an earlier or a weaker one leaves out.
+Four sources are asked in this order, and the first with a matching pattern decides: the patterns of the caller
+(`--exclude`), the files `.mathamrignore` from the innermost folder outwards, the files `.gitignore` likewise, up to the top of
+the repository, and the defaults. Within a source the last matching pattern counts, and `!pattern` brings back what an earlier or
+a weaker one leaves out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.report import Report
 
-IGNORE_FILE = ".mathamrignore"
+IGNORE_FILE, GITIGNORE = ".mathamrignore", ".gitignore"
+NO_GITIGNORE = f"!{GITIGNORE}"
+"""The pattern of a caller with which no `.gitignore` is asked (`--no-gitignore`)."""
 HIDDEN = ".*"
 DEFAULTS = (
     HIDDEN, "_build/", "_modules/", "_sources/", "_static/", "__pycache__/", "build/", "dist/", "node_modules/",
@@ -46,11 +49,16 @@ class IgnoreRules:
         self._exclude = _Patterns(root, "--exclude", exclude, _refuse)
         self._defaults = _Patterns(root, "a default", DEFAULTS, _refuse)
         self._of_folder = lru_cache(maxsize=10_000)(self._read)
+        self._asks_git = NO_GITIGNORE not in exclude
+        self._above = _repository_above(root) if self._asks_git else ()
 
     def rule_for(self, path: Path, *, is_folder: bool = False) -> str | None:
         """Return the rule that leaves a path out, with where it comes from; `None` if the path is read."""
         depth = len(path.relative_to(self._root).parts)
-        within = [self._of_folder(folder) for folder in list(path.parents)[:depth]]
+        folders = list(path.parents)[:depth]
+        within = [self._of_folder(folder, IGNORE_FILE) for folder in folders]
+        if self._asks_git:
+            within += (self._of_folder(folder, GITIGNORE) for folder in (*folders, *self._above))
         for patterns in (self._exclude, *within, self._defaults):
             if patterns is not None and (decision := patterns.decide(path, is_folder=is_folder)) is not None:
                 return decision or None
@@ -62,9 +70,9 @@ class IgnoreRules:
         folders = reversed(list(path.parents)[: depth - 1])
         return any(self.rule_for(folder, is_folder=True) for folder in folders) or bool(self.rule_for(path))
 
-    def _read(self, folder: Path) -> _Patterns | None:
-        """Return the patterns of the ignore file of a folder."""
-        file = folder / IGNORE_FILE
+    def _read(self, folder: Path, name: str) -> _Patterns | None:
+        """Return the patterns of an ignore file of a folder."""
+        file = folder / name
         try:
             if not file.is_file():
                 return None
@@ -85,8 +93,8 @@ class IgnoreRules:
                 "pattern not understood", f"{pattern[:100]!r} ({why}); write it as in .gitignore"
             )
 
-        name = file.relative_to(self._root).as_posix()
-        return _Patterns(folder, name, data.decode("utf-8-sig", "replace").splitlines(), skip)
+        source = file.relative_to(self._root).as_posix() if self._root in file.parents else str(file)
+        return _Patterns(folder, source, data.decode("utf-8-sig", "replace").splitlines(), skip)
 
 
 class _Patterns:
@@ -118,6 +126,17 @@ class _Patterns:
         if found.include is None or found.index is None:
             return None
         return f"{self._lines[found.index].strip()} ({self._source})" if found.include else ""
+
+
+def _repository_above(root: Path) -> tuple[Path, ...]:
+    """Return the folders above one, up to the top of the repository that it lies in."""
+    above: list[Path] = []
+    for folder in (root, *root.parents):
+        if folder != root:
+            above.append(folder)
+        if (folder / ".git").exists():
+            return tuple(above)
+    return ()
 
 
 def _check_stars(pattern: str) -> None:

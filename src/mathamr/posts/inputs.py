@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompress
 from mathamr.posts.decoding import decode
-from mathamr.posts.ignorerules import IGNORE_FILE, IgnoreRules
+from mathamr.posts.ignorerules import GITIGNORE, IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
 
 STDIN = Path("-")
@@ -246,7 +246,7 @@ def walk(root: Path, report: Report, exclude: Sequence[str] = ()) -> Iterator[Pa
         )
         for name in sorted(names):
             path = Path(folder, name)
-            if name == IGNORE_FILE or _is_excluded(path, rules, report):
+            if name in (IGNORE_FILE, GITIGNORE) or _is_excluded(path, rules, report):
                 continue
             report.at(str(path))
             if path.is_symlink() and (target := _target(path)) and not target.is_relative_to(inside):

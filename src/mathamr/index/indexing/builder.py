@@ -46,6 +46,7 @@ from mathamr.index.storage import (
     needs_graphs,
     size_on_disk,
 )
+from mathamr.posts.ignorerules import NO_GITIGNORE
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import (
@@ -220,10 +221,22 @@ def known_inputs(out: Path) -> list[InputRecord]:
 def _with_exclusions(
     inputs: Sequence[tuple[Path, InputRecord]], out: Path, exclude: tuple[str, ...] | None
 ) -> list[tuple[Path, InputRecord]]:
-    """Return the inputs with their patterns of excluded files: these, or where there are none, those that the index remembers."""
-    before = {record.path: record.exclude for record in known_inputs(out)}
+    """Return the inputs with their patterns of excluded files: these, or where there are none, those that the index remembers.
+
+    `--no-gitignore` alone is added to the latter.
+    """
+    known = {record.path: record.exclude for record in known_inputs(out)}
+    adds = exclude in (None, (NO_GITIGNORE,))
     return [
-        (path, replace(record, exclude=before.get(record.path, ()) if exclude is None else exclude))
+        (
+            path,
+            replace(
+                record,
+                exclude=tuple(
+                    dict.fromkeys([*(known.get(record.path, ()) if adds else ()), *(exclude or ())])
+                ),
+            ),
+        )
         for path, record in inputs
     ]
 
