@@ -86,7 +86,9 @@ def typed(said: str, start: float, theme: Theme) -> str:
 def words_of(fragments: Sequence[Fragment], theme: Theme) -> Iterator[tuple[str, float]]:
     """Yield the words and formulas of a text as markup, what was asked for in another colour, each with its estimated width."""
     for fragment in fragments:
-        marked = {"fill": theme.strong, "font_weight": 600} if fragment.matched else {}
+        marked: dict[str, float | str | None] = (
+            {"fill": theme.strong, "font_weight": 600} if fragment.matched else {}
+        )
         if fragment.kind == "formula":
             height, spans, width = 0.0, [], 0.0
             for run in set_in_line(fragment.text):

@@ -13,6 +13,7 @@ from mathamr.cli.options import (
     Device,
     Exclude,
     Model,
+    NoGitignore,
     Parser,
     ParserModel,
     exclusion,
@@ -128,8 +129,6 @@ def _indexed(notes: Path, device: str, exclude: tuple[str, ...] | None) -> Path:
     from mathamr.index.indexing.builder import BuildOptions, build_index
 
     out = index_beside(notes)
-    options = BuildOptions(
-        workers=processors(), device=device, exclude=exclude, show_progress=True
-    )
+    options = BuildOptions(workers=processors(), device=device, exclude=exclude, show_progress=True)
     show_briefly(build_index([notes], out, options), sys.stderr)
     return out
