@@ -129,7 +129,9 @@ def command(
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
-    if check and (paths or watch or without or verbose or exclude is not None or no_gitignore or not dependencies):
+    if check and (
+        paths or watch or without or verbose or exclude is not None or no_gitignore or not dependencies
+    ):
         raise typer.BadParameter(
             "--check reads no input: leave paths, --watch, --without, --verbose, --exclude and --no-dependencies out"
         )

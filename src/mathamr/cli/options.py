@@ -54,7 +54,8 @@ Exclude = Annotated[
 NoGitignore = Annotated[
     bool,
     typer.Option(
-        "--no-gitignore", help="Read the files that .gitignore leaves out, too; an index remembers it as an --exclude."
+        "--no-gitignore",
+        help="Read the files that .gitignore leaves out, too; an index remembers it as an --exclude.",
     ),
 ]
 Format = Annotated[

@@ -45,7 +45,9 @@ def command(
         if name not in KINDS:
             raise UnknownNameError("kind of post", name, list(KINDS))
     report, summary = Report(), PostCounts(0 if as_json or as_jsonl else samples)
-    read = read_posts(path, report, format, beside or (), exclusion(exclude, [path], no_gitignore=no_gitignore) or ())
+    read = read_posts(
+        path, report, format, beside or (), exclusion(exclude, [path], no_gitignore=no_gitignore) or ()
+    )
     posts = islice((post for post in read if not kind or post.kind in kind), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
         report.on_bytes = lambda: progress.advance(0)
