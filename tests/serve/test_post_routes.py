@@ -260,6 +260,20 @@ def test_a_post_that_takes_too_much_is_told_and_not_stored(
     assert writing.put(at("poison"), json={"body": "." * 400_000}).status_code == 201
 
 
+def test_a_write_with_too_many_formulas_is_refused_with_the_limit_by_name(
+    own_index: Index, serving: Serving
+) -> None:
+    client = serving(Limits(written_formulas=3, seconds=3600), Keys(WRITE_KEY), over=own_index)
+    refused = client.put(at("many"), json={"body": "$x$ $y$ $x$ $z$"}, headers=KEY)
+    assert (refused.status_code, error(refused)["code"]) == (422, "too_complex")
+    assert "4 formulas" in error(refused)["message"]
+    assert "limit written_formulas" in error(refused)["message"]
+    batch = {"posts": [{"id": name, "body": "$x$ $y$"} for name in ("a", "b")]}
+    assert client.post("/v1/posts", json=batch, headers=KEY).status_code == 422
+    assert client.get(at("a")).status_code == 404
+    assert client.put(at("few"), json={"body": "$x$ $y$ $x$"}, headers=KEY).status_code == 201
+
+
 def test_reading_a_post_that_takes_too_long_is_ended_while_others_are_answered(
     own_index: Index, serving: Serving
 ) -> None:

@@ -39,6 +39,7 @@ class Limits:
     waiting: int = _limit(64, "queries that may wait for a worker; more are refused with 429")
     waiting_writes: int = _limit(16, "writes that may wait; more are refused with 429")
     posts: int = _limit(100, "posts in one write")
+    written_formulas: int = _limit(20_000, "formulas of the posts in one write")
     drawn_nodes: int = _limit(4000, "nodes of a graph that is drawn or sent")
     shown_characters: int = _limit(200_000, "characters of a post that are shown")
 
@@ -51,7 +52,7 @@ class Limits:
         Traceback (most recent call last):
         mathamr.core.errors.UnknownNameError: unknown limit 'speed'; known: body_bytes, body_seconds, head_seconds, \
 send_seconds, connections, query_characters, formulas, sentences, k, depth, filters, seconds, parsing, workers, waiting, waiting_writes, \
-posts, drawn_nodes, shown_characters
+posts, written_formulas, drawn_nodes, shown_characters
         """
         values: dict[str, Any] = {}
         defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}

@@ -10,12 +10,16 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.workers import Lost
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.admin.check import check_index
+from mathamr.index.catalogue.postrow import row_of
+from mathamr.index.indexing import analysis
+from mathamr.index.indexing.analysis import analyse
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.storage import IndexStorage
-from mathamr.posts.post import Post
+from mathamr.posts.post import Formula, Post
 from tests.index.kills import content, differences
 from tests.index.small import build, note, options
 from tests.models import sample_posts
+from tests.slopes import slope
 
 
 def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) -> None:
@@ -55,6 +59,38 @@ def test_putting_equals_building(index: Path, model_folder: Path, tmp_path: Path
     with IndexWriter.open(tmp_path / "fresh", device="cpu") as archive:
         archive.put(posts[5:])
     assert not differences(content(index), content(tmp_path / "fresh"))
+
+
+def test_posts_that_another_process_analysed_are_not_analysed_again(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    posts = [note("new", "A quagga of order $q^2+1$."), note("other", "Another quagga, $q^2+1$ and $r$.")]
+    found = [analyse(post) for post in posts]
+    with IndexWriter.open(index, device="cpu") as archive:
+        monkeypatch.setattr(analysis, "analyse", lambda _: pytest.fail("analysed again"))
+        archive.put(posts, found)
+        assert {"new", "other"} <= set(archive.lexical.posts.ids())
+        visual = archive.catalogue.formulas_of("new")[0].visual
+        assert archive.catalogue.represented_words([visual]) == {visual: "new"}
+    monkeypatch.undo()
+    assert not content(index)["problems"]
+
+
+def test_the_formulas_of_one_post_are_written_in_time_linear_in_their_number(index: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+
+        def represented(count: int) -> None:
+            formulas = tuple(Formula(f"many:{number}", f"x_{{{number}}}") for number in range(count))
+            post = Post("many", "note", "Many.", formulas=formulas)
+            with archive.catalogue.transaction():
+                archive.catalogue.put_rows([row_of(post, [each.latex for each in formulas])], "")
+                archive.catalogue.choose_representatives("lexical")
+            while stale := archive.catalogue.stale_visuals("lexical", 2048):
+                assert len(archive.catalogue.representatives(stale)) == len(stale)
+                with archive.catalogue.transaction():
+                    archive.catalogue.mark_visuals("lexical", stale)
+
+        assert slope(represented, 4000) < 1.4
 
 
 def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder: Path) -> None:

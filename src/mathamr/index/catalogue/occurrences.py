@@ -173,16 +173,19 @@ class Occurrences(Database):
 
     def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
         """Return the formula, with its macros, that represents each stale visual class of an existing post."""
-        once = cache(unpacked)  # several may be of one post
+        # By visual class (`+` keeps SQLite from the other index): a post may have thousands of formulas.
         sql = (
-            "SELECT r.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = r.post"
-            " AND f.visual = r.visual AND gone = 0) FROM representatives r JOIN posts p ON p.number = r.post"
-            " WHERE p.deleted = 0 AND r.visual IN "
+            "SELECT visual, post, (SELECT min(position) FROM formulas f WHERE f.visual = r.visual AND +f.post = r.post"
+            " AND gone = 0) FROM representatives r WHERE visual IN "
         )
+        chosen = [row for row in self._chosen(sql, visuals) if row[2] is not None]
+        sql = "SELECT number, post FROM posts WHERE deleted = 0 AND number IN "
+        numbers = sorted({number for _, number, _ in chosen})
+        posts = {number: unpacked(blob) for number, blob in self._chosen(sql, numbers)}
         return {
-            visual: (once(blob).formulas[position], once(blob).macros)
-            for visual, blob, position in self._chosen(sql, visuals)
-            if position is not None
+            visual: (posts[number].formulas[place], posts[number].macros)
+            for visual, number, place in chosen
+            if number in posts
         }
 
     def represented_words(self, visuals: Sequence[str]) -> dict[str, str | None]:

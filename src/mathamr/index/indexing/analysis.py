@@ -88,7 +88,15 @@ def check_usable(post: Post) -> None:
 
 def visual_keys(post: Post) -> list[str]:
     """Return the visual classes of a post's formulas, in order."""
-    return [formula_key(formula, post.macros) for formula in post.formulas]
+    known: dict[tuple[str | None, ...], str] = {}  # a post repeats its formulas
+    for formula in post.formulas:
+        if (written := _written(formula)) not in known:
+            known[written] = formula_key(formula, post.macros)
+    return [known[_written(formula)] for formula in post.formulas]
+
+
+def _written(formula: Formula) -> tuple[str | None, ...]:
+    return formula.latex, formula.presentation_mathml, formula.content_mathml
 
 
 def formula_key(formula: Formula, macros: tuple[str, ...]) -> str:

@@ -40,17 +40,23 @@ class PostWork:
         """The fingerprint of the rules for terms."""
         return terms_fingerprint()
 
-    def __call__(self, request: list[Post]) -> list[ReadPost]:
-        """Return the posts read, in their order."""
-        return list(map(_read, request))
+    def __call__(self, request: tuple[list[Post], int]) -> list[ReadPost] | int:
+        """Return the posts read, in their order; the number of their formulas if that is more than the request allows."""
+        posts, most = request
+        reports = [Report() for _ in posts]
+        found = [_with_formulas(*each) for each in zip(posts, reports, strict=True)]
+        count = sum(len(post.formulas) for post in found)
+        if count > most:
+            return count
+        return [
+            ReadPost(post, analysed, report.lines()[:MOST_REPAIRS])
+            for post, analysed, report in zip(found, analyse_all(found), reports, strict=True)
+        ]
 
 
-def _read(post: Post) -> ReadPost:
-    report = Report()
+def _with_formulas(post: Post, report: Report) -> Post:
     formulas = formulas_of(post.id, post.title, post.body, post.markup, report.note)
-    post = replace(post, formulas=formulas)
-    (analysed,) = analyse_all([post])
-    return ReadPost(post, analysed, report.lines()[:MOST_REPAIRS])
+    return replace(post, formulas=formulas)
 
 
 class GuardedReading:
@@ -66,13 +72,18 @@ class GuardedReading:
         """Return the process of this server, whose requests may take so many seconds of a processor each."""
         return GuardedReading(seconds)
 
-    def read(self, posts: Sequence[Post]) -> list[ReadPost]:
-        """Return posts read, in their order; raise `TooMuchWorkError` if that takes more than is allowed."""
-        answer = self._pool.ask(list(posts))
+    def read(self, posts: Sequence[Post], formulas: int) -> list[ReadPost]:
+        """Return posts read, in their order; raise `TooMuchWorkError` if that takes more than is allowed, or they have more formulas."""
+        answer = self._pool.ask((list(posts), formulas))
         if isinstance(answer, Lost):
             which = f"the post {posts[0].id!r} takes" if len(posts) == 1 else f"these {len(posts)} posts take"
             raise TooMuchWorkError(
                 f"{which} more work than is allowed ({answer.message}); shorten what is written"
+            )
+        if isinstance(answer, int):
+            which = f"the post {posts[0].id!r} has" if len(posts) == 1 else f"these {len(posts)} posts have"
+            raise TooMuchWorkError(
+                f"{which} {answer:,} formulas, and one write may have at most {formulas:,} (limit written_formulas); write them in parts"
             )
         found: list[ReadPost] = answer
         return found

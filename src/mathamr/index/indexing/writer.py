@@ -20,7 +20,7 @@ from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import BuildPool
-from mathamr.index.indexing.stages import IndexStages
+from mathamr.index.indexing.stages import IndexStages, WordWriter
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage import IndexStorage, check_finished
 from mathamr.posts.identifiers import check_id
@@ -106,10 +106,20 @@ class IndexWriter(IndexStorage):
             newest = {post.id: found for post, found in zip(posts, made, strict=True)}
             self._keep_snapshot()
             with self._undone([post.id for post in posts]):
-                with self.catalogue.transaction():
-                    self.catalogue.put_rows([found.row for found in newest.values()], OWN_INPUT)
+                self._store(list(newest.values()))
                 self.update_parts()
             self._keep_snapshot()
+
+    def _store(self, posts: Sequence[AnalysedPost]) -> None:
+        """Store posts, and their words unless those of other posts are outdated, which a later stage computes."""
+        catalogue, has_words = self.catalogue, self.catalogue.has_words
+        known = catalogue.known_among([post.row.id for post in posts])
+        represented = catalogue.represented_words(sorted({key for post in posts for key in post.row.visuals}))
+        with catalogue.transaction():
+            numbers = catalogue.put_rows([post.row for post in posts], OWN_INPUT)
+        if has_words:
+            new = {post.row.id for post in posts if post.row.id not in known}
+            WordWriter(self, BuildLog()).write(list(zip(numbers, posts, strict=True)), new, represented)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Delete posts and return the ids that existed. Once it returns, they are gone, even after a crash.

@@ -238,7 +238,8 @@ def _put(service: Service, posts: list[tuple[Post, list[str]]]) -> list[dict[str
 
 def _write(service: Service, posts: list[Post]) -> list[ReadPost]:
     try:
-        read = GuardedReading.within(service.limits.seconds).read(posts)
+        limits = service.limits
+        read = GuardedReading.within(limits.seconds).read(posts, limits.written_formulas)
         analysed: list[AnalysedPost] = []
         for found in read:
             if isinstance(found.analysed, Unusable):
