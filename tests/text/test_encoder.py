@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mathamr.text import encoder as encoders
-from mathamr.text.configuration import WINDOW, WINDOWS
+from mathamr.text.configuration import QUERY_WINDOWS, WINDOW, WINDOWS
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.wording import Span, Wording
+from mathamr.text.wordpieces import MOST_CHARACTERS, Pieces
 from tests.text.small import small_text_encoder
 
 
@@ -50,16 +52,43 @@ def test_other_posts_never_change_a_post(texts: list[str], chosen: int) -> None:
 
 def test_a_long_post_is_read_in_windows_and_then_no_further() -> None:
     encoder = small_text_encoder()
-    words = "prime " * (WINDOW * WINDOWS + 50)
+    words = "prime " * (WINDOW * QUERY_WINDOWS + 50)
     first, second, beyond = (
         Span(0, 0, 6),
         Span(1, 6 * WINDOW, 6 * WINDOW + 6),
         Span(2, len(words) - 6, len(words)),
     )
-    (found,) = encoder.encode([Wording(words, (first, second, beyond))])
+    (found,) = encoder.encode([Wording(words, (first, second, beyond))], QUERY_WINDOWS)
     assert found.of.tolist() == [0, 1]
+    (whole,) = encoder.encode([Wording(words, (first, second, beyond))])
+    assert whole.of.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(whole.vectors[:2], found.vectors, atol=1e-5)
     # Both are the first word of a window of nothing but that word.
     np.testing.assert_allclose(found.vectors[0], found.vectors[1], atol=1e-5)
+
+
+def test_no_more_text_is_cut_into_pieces_than_vectors_are_made_of() -> None:
+    (cut,) = small_text_encoder().pieces.cut([Wording("x" * 2 * MOST_CHARACTERS, ())])
+    (words,) = small_text_encoder().pieces.cut([Wording("x " * MOST_CHARACTERS, ())])
+    assert len(cut) == 1
+    assert len(words) == MOST_CHARACTERS // 2
+    assert len(words.cut(WINDOW * WINDOWS)) == WINDOW * WINDOWS
+
+
+def test_few_long_posts_are_encoded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoders, "MOST_CHARACTERS", 100)
+    encoder = small_text_encoder()
+    together: list[int] = []
+    encode_pieces = encoder.encode_pieces
+
+    def counted(posts: list[Pieces]) -> list[TextVectors]:
+        together.append(len(posts))
+        return encode_pieces(posts)
+
+    monkeypatch.setattr(encoder, "encode_pieces", counted)
+    texts = [worded("let x " * count) for count in (3, 3, 30, 3)]
+    assert [len(found.of) for found in encoder.encode(texts)] == [2] * 4
+    assert together == [2, 1, 1]
 
 
 def test_the_budget_decides_only_what_is_encoded_together(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.text import onnxgraph
-from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration
+from mathamr.text.configuration import QUERY_WINDOWS, WINDOW, TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.onnxencoder import OnnxTextEncoder
 from mathamr.text.transformer import Transformer
@@ -17,7 +17,7 @@ from mathamr.text.wordpieces import WordPieces
 from tests.text.small import PIECES, small_text_encoder, to_onnx
 
 pytest.importorskip("onnxruntime")
-LONG = "prime numbers " * (WINDOW * WINDOWS)
+LONG = "prime numbers " * (WINDOW * QUERY_WINDOWS)
 TEXTS = ["let p. then $p^2$!", "", "x", "let p. then $p^2$!", LONG, "prime " * WINDOW, "let $x$ " * 40]
 
 

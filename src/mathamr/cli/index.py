@@ -311,7 +311,7 @@ def _show(summary: BuildSummary) -> None:
         for line in report.lines():
             notes.print(f"{path}: {line}", highlight=False, markup=False)
     for cause, count in summary.log.fallbacks.most_common():
-        notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
+        notes.print(f"{count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
         notes.print(_held_back(intake), highlight=False, markup=False)
 

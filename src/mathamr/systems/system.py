@@ -63,12 +63,13 @@ class VisualFormula:
 class Encoded:
     """The vectors of one post by field, and those of its formulas, in the order of the post.
 
-    A field without rows for a post is left out.
+    A field without rows for a post is left out. `unread` is the number of sentences that stand behind what the system reads.
     """
 
     id: str
     post: Mapping[str, Vectors] = field(default_factory=dict)
     formulas: tuple[tuple[str, Mapping[str, Vectors]], ...] = ()
+    unread: int = 0
 
 
 class System(Protocol):

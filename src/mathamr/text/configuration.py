@@ -15,8 +15,11 @@ from mathamr.core.errors import MathAMRError
 
 WINDOW = 254
 """The number of pieces in one context; with the start and end marks they are 256, as in MiniLM's training."""
-WINDOWS = 4
-"""The maximum number of windows per post; formulas and sentences beyond them have no text vector."""
+WINDOWS = 256
+"""The maximum number of windows per post, as many pieces as a long chapter has; formulas and sentences beyond them have no
+text vector, and are counted."""
+QUERY_WINDOWS = 4
+"""The same of a query, which somebody waits for."""
 FARTHEST = 128
 """All distances from this one on share the last bucket of relative positions."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +12,13 @@ import torch
 from torch import Tensor
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.batches import portions
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
 from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.transformer import Transformer
-from mathamr.text.wordpieces import Pieces, WordPieces
+from mathamr.text.wordpieces import MOST_CHARACTERS, Pieces, WordPieces
 
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
@@ -65,11 +65,10 @@ class TextEncoder:
         self.pieces, self.fingerprint = pieces, fingerprint
         self.size = model.configuration.projection or model.configuration.size
 
-    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """Yield the vectors of every wording's spans, in the order of the wordings."""
-        stream = iter(wordings)
-        while chosen := list(islice(stream, AT_A_TIME)):
-            cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+    def encode(self, wordings: Iterable[Wording], windows: int = WINDOWS) -> Iterator[TextVectors]:
+        """Yield the vectors of every wording's spans in its first windows, in the order of the wordings."""
+        for chosen in portions(wordings, AT_A_TIME, lambda wording: len(wording.text), MOST_CHARACTERS):
+            cut = [pieces.cut(WINDOW * windows) for pieces in self.pieces.cut(chosen)]
             yield from self.encode_pieces(cut)
             if len(chosen) == AT_A_TIME:
                 give_back()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray
+from mathamr.core.batches import portions
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
 from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration, relative_buckets
 from mathamr.text.onnxgraph import SCALE, OnnxTransformer
 from mathamr.text.textvectors import TextVectors
-from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
+from mathamr.text.wordpieces import MOST_CHARACTERS, PieceNumbers, Pieces, WordPieces
 
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
@@ -56,11 +57,10 @@ class OnnxTextEncoder:
         self._positions = restored_array(weights, "positions.weight")
         self._head = restored_array(weights, "head.weight") if configuration.projection else None
 
-    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """Yield the vectors of every wording's spans, in the order of the wordings."""
-        stream = iter(wordings)
-        while chosen := list(islice(stream, AT_A_TIME)):
-            cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+    def encode(self, wordings: Iterable[Wording], windows: int = WINDOWS) -> Iterator[TextVectors]:
+        """Yield the vectors of every wording's spans in its first windows, in the order of the wordings."""
+        for chosen in portions(wordings, AT_A_TIME, lambda wording: len(wording.text), MOST_CHARACTERS):
+            cut = [pieces.cut(WINDOW * windows) for pieces in self.pieces.cut(chosen)]
             yield from self.encode_pieces(cut)
             if len(chosen) == AT_A_TIME:
                 give_back()

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import AnyFloatArray
 from mathamr.core.errors import MathAMRError
+from mathamr.text.configuration import WINDOWS
 
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
@@ -42,8 +43,8 @@ class AnyTextEncoder(Protocol):
     fingerprint: str
     pieces: WordPieces
 
-    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
-        """Return the vectors of every wording's spans, in the order of the wordings."""
+    def encode(self, wordings: Iterable[Wording], windows: int = WINDOWS) -> Iterator[TextVectors]:
+        """Return the vectors of every wording's spans in its first windows, in the order of the wordings."""
         ...
 
     def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:

@@ -24,8 +24,8 @@ UNKNOWN = "[UNK]"
 MARKS = (("<pad>", "<s>", "</s>"), ("[PAD]", "[CLS]", "[SEP]"))
 """The marks that pad, start and end a row: MPNet's, whose vocabulary contains BERT's, and BERT's."""
 MASKS = ("[MASK]", "<mask>")
-MOST_CHARACTERS = 20_000
-"""A longer wording is cut before it is tokenised: the encoder reads only some hundred pieces of it anyway."""
+MOST_CHARACTERS = 200_000
+"""A longer wording is cut before it is tokenised: the encoder reads no more of it anyway."""
 
 
 PieceNumbers = npt.NDArray[np.uint16 | np.uint32]

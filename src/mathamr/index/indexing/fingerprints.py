@@ -38,6 +38,7 @@ from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.reader import read_collection
 from mathamr.posts.report import Report
 from mathamr.systems.system import Need
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.wording import written
 
 FIRST: dict[str, str] = {
@@ -51,6 +52,9 @@ FIRST: dict[str, str] = {
 }
 """The fingerprints of the last version that stored none: an index without them is taken to be of that version."""
 READ_BY = "formats read by"
+PIECES_READ = "word pieces read"
+FIRST_PIECES_READ = 1016
+"""The word pieces of a post that the text encoder read in versions that did not store how many."""
 PACKED = {"arxiv": "tori.tar.gz", "epub": "tori.epub", "word": "tori.docx"}
 """Formats whose probes are folders with the members of an archive."""
 _AT_A_TIME = 40
@@ -96,6 +100,11 @@ class Fingerprints:
     def graphs(self) -> bool:
         """True if graphs are made as they are in the index, or it has none."""
         return not self.has_graphs or self._is_same("graphs", graphs_fingerprint())
+
+    @property
+    def pieces_read(self) -> int:
+        """How many word pieces of a post the text encoder read for the vectors in the index."""
+        return int(self._catalogue.meta(PIECES_READ) or FIRST_PIECES_READ)
 
     def outdated_formats(self) -> list[str]:
         """Return the formats of which files are read otherwise than they were."""
@@ -155,6 +164,8 @@ class Fingerprints:
         found += [] if self.formulas else ["formulas"]
         found += [] if self.words else ["words"]
         found += [] if self.graphs else ["graphs"]
+        is_cut = "wording" in self._needs and self.pieces_read < WINDOW * WINDOWS
+        found += ["vectors of long entries"] if is_cut else []
         return found + (["vectors"] if self.outdated_wordings() else [])
 
     def _is_same(self, part: str, now: str) -> bool:

@@ -6,16 +6,24 @@ import shutil
 from collections.abc import Collection
 from pathlib import Path
 
+from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.journal import STAGES
+from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import create_engine
-from mathamr.index.indexing.fingerprints import Fingerprints
+from mathamr.index.indexing.fingerprints import PIECES_READ, Fingerprints
 from mathamr.index.indexing.formulakeys import posts_with_other_keys
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.storage import GRAPHS, LEXICAL, VECTORS
-from mathamr.posts.passage import passage_fingerprints
+from mathamr.posts.passage import passage, passage_fingerprints
+from mathamr.systems.models import OF_OTHERS, TEXT, model_folder, part_of
+from mathamr.text.configuration import WINDOW, WINDOWS
+from mathamr.text.folder import load_word_pieces
+from mathamr.text.wording import Wording, written
+
+AT_A_TIME = 64
 
 
 def reset_outdated(archive: IndexWriter) -> None:
@@ -23,6 +31,7 @@ def reset_outdated(archive: IndexWriter) -> None:
     catalogue, manifest = archive.catalogue, archive.manifest
     _unmark_changed_code(archive)
     _unmark_changed_markups(archive)
+    _unmark_long_posts(archive)
     catalogue.unmark_outdated_passages()
     catalogue.retry_failed()
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
@@ -93,6 +102,26 @@ def _unmark_changed_markups(archive: IndexWriter) -> None:
             catalogue.unmark(stage, ids)
         for markup, mark in now.items():
             catalogue.set_meta(f"{markup} by", mark)
+
+
+def _unmark_long_posts(archive: IndexWriter) -> None:
+    """Unmark the vectors of posts whose end was not read when they were made; with no model at hand, the next build tries again."""
+    catalogue, before = archive.catalogue, Fingerprints(archive.catalogue, archive.needs).pieces_read
+    if before == WINDOW * WINDOWS:
+        return
+    long: list[str] = []
+    if len(catalogue) and "wording" in archive.needs and archive.manifest.model.system not in OF_OTHERS:
+        try:
+            folder = model_folder(chosen_model(archive.manifest.model, archive.model_source))
+            pieces, _ = load_word_pieces(part_of(folder, TEXT))
+        except MathAMRError:
+            return
+        for few in batches(catalogue.every_post(), AT_A_TIME):
+            cut = pieces.cut([Wording(written(post, passage(post))[0], ()) for post in few])
+            long += [post.id for post, own in zip(few, cut, strict=True) if len(own) > before]
+    with catalogue.transaction():
+        catalogue.unmark("vectors", long)
+        catalogue.set_meta(PIECES_READ, str(WINDOW * WINDOWS))
 
 
 def sweep_graphs(archive: IndexWriter, outdated: Collection[str] = ()) -> None:

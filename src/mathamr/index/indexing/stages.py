@@ -48,6 +48,7 @@ SECONDS = 4.0
 """Seconds between two writes: the results of this time are written, flushed and marked together."""
 LEXICAL_BATCH = 1024
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
+UNREAD = "sentence beyond what the model reads of an entry, found by its words alone"
 
 
 class WordWriter:
@@ -236,6 +237,8 @@ class IndexStages:
                 new.payload if new.tagged_by not in tags else replace(new.payload, tags=tags[new.tagged_by])
             )
             results.append(entries_of(each, new.made_of, payload, new.formulas, new.encoded))
+            if new.encoded.unread:
+                log.fallbacks[UNREAD] += new.encoded.unread
         write_vectors(archive, results)
         log.posts["vectors"] += len(made)
         if lost:

@@ -8,7 +8,7 @@ whose text encoder it uses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -17,6 +17,7 @@ import numpy as np
 
 from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.core.pickling import pickle_by_fields
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import (
     BY_FORMULAS,
@@ -44,7 +45,6 @@ from mathamr.systems.system import Encoded, Item, Need, System
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.posts.level import Level
     from mathamr.text.textvectors import AnyTextEncoder, TextVectors
     from mathamr.text.wordpieces import Pieces, WordPieces
 
@@ -109,12 +109,14 @@ class TextSystem(System):
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the vectors of every post, in the order of the posts."""
+        from mathamr.text.configuration import QUERY_WINDOWS, WINDOWS
         from mathamr.text.wording import wording_alone
 
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
             worded = [wording_alone(item.post, item.passage) for item in chosen]
-            found = self.encoder.encode([wording for wording, _ in worded])
+            windows = QUERY_WINDOWS if all(item.is_query for item in chosen) else WINDOWS
+            found = self.encoder.encode([wording for wording, _ in worded], windows)
             for item, (_, parts), rows in zip(chosen, worded, found, strict=True):
                 yield _encoded(item.post.id, parts, rows)
 
@@ -178,12 +180,13 @@ class PieceCutter:
 
 def _encoded(post_id: str, parts: Sequence[tuple[Level, str]], rows: TextVectors) -> Encoded:
     kept = [parts[number] for number in rows.of]
+    unread = sum(level == Level.SENTENCE for level, _ in {*parts}.difference(kept))
     vectors = Vectors(
         np.asarray(rows.vectors, np.float32),
         np.array([level for level, _ in kept], np.int8),
         tuple(reference for _, reference in kept),
     )
-    return encoded(post_id, vectors)
+    return replace(encoded(post_id, vectors), unread=unread)
 
 
 def save_text_system(folder: Path, name: str) -> None:
