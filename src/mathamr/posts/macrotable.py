@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import posixpath
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -32,6 +33,8 @@ MOST_INCLUDED = 300
 _HIGHEST = 8
 """Folders above a file in which what it includes is looked for."""
 _SUFFIXES = ("", ".tex", *STYLES)
+_INPUTS = ("input", "include", "subfile", "import", "subimport")
+_IMPORTS = re.compile(rf"\\(?:{'|'.join(_INPUTS)})\*?\s*+\{{[^{{}}#]*+#\d")
 _PRETEXT = (".xml", ".ptx")
 
 Definitions = dict[str, tuple[int, str]]
@@ -78,6 +81,16 @@ class MacroTable:
             for name, (_, text) in found.items():
                 texts[name].add(text)
         return {name: len(each) for name, each in texts.items() if len(each) > 1}
+
+    @cached_property
+    def importers(self) -> frozenset[str]:
+        r"""The macros that input the files which their arguments name: `\newcommand{\part}[1]{\input{parts/#1}}`."""
+        return frozenset(
+            name
+            for found in self._files.values()
+            for name, (_, text) in found.items()
+            if _IMPORTS.search(text) and name.isalpha() and name not in _INPUTS
+        )
 
     def complete(self, post: Post) -> Post:
         """Return a post with the definitions that its formulas need, besides those that its reader gave it."""

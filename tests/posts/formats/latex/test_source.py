@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.latex.source import Source, Sources, strip_comments
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.folders import write_files
 
 
 def sources(folder: Path, **files: str) -> tuple[list[Source], Report]:
@@ -118,3 +122,62 @@ def test_a_command_that_needs_the_machine_of_tex_keeps_its_meaning() -> None:
     macros: dict[str, str] = {}
     macros_in(r"\def\x{\setbox0\hbox{a}\copy0}\providecommand\y{b}\providecommand\y{c}", macros)
     assert macros == {"y": r"\providecommand\y{b}"}
+
+
+def test_macros_of_the_author_that_input_files_are_followed(tmp_path: Path) -> None:
+    style = r"\newcommand{\chapterfile}[2][.]{\subfile{#1/#2}} \newcommand{\both}[1]{\ifx1\fi\input{#1}}"
+    part = "\\documentclass[../book]{subfiles}\n\\newtheorem{satz}{Satz}\n\\begin{document}\n%s\n\\end{document}\nrest"
+    write_files(
+        tmp_path,
+        {
+            "ours.sty": style,
+            "book.tex": r"\documentclass{book}\newcommand{\here}{./parts}\usepackage{ours}\begin{document}\input{\here/one}\both{gone}"
+            "\n\\chapterfile[parts]{two} E\\end{document}",
+            "parts/one.tex": part % "A",
+            "parts/two.tex": part % "B \\chapterfile{three} D",
+            "parts/three.tex": "C",
+        },
+    )
+    report = Report()
+    posts = list(read_posts(tmp_path, report))
+    assert [post.id for post in posts] == ["book.tex"]
+    assert "".join(posts[0].body.split()).endswith("A\\both{gone}BCDE")
+    assert not report.missing
+
+
+def test_an_input_of_an_authors_macro_keeps_its_place(tmp_path: Path) -> None:
+    write_files(
+        tmp_path,
+        {
+            "book.tex": "\\documentclass{article}\\newcommand{\\part}[1]{\\input{parts/#1}}\n\\begin{document}\n\\section{A}\nx\n\\part{p}\\end{document}",
+            "parts/p.tex": "\\documentclass[../book]{subfiles}\n\\begin{document}\n\n\\section{B}\ny\\end{document}",
+        },
+    )
+    places = {post.title: post.place for post in read_posts(tmp_path, Report())}
+    assert {title: (place.path, place.line) for title, place in places.items() if place} == {
+        "book: A": ("book.tex", 3),
+        "book: B": ("parts/p.tex", 4),
+    }
+
+
+@pytest.mark.parametrize("definition", [r"\declaretheorem[name=Satz]{satz}", r"\newtheorem{satz}{Satz}"])
+@pytest.mark.parametrize(("before", "after"), [(r"\input{styles}", ""), ("", r"\input{styles}")])
+def test_every_document_gets_the_theorems_of_a_file_that_several_input(
+    tmp_path: Path, definition: str, before: str, after: str
+) -> None:
+    document = r"\documentclass{article}%s\begin{document}%s\begin{satz}%s\end{satz}\end{document}"
+    write_files(
+        tmp_path,
+        {
+            "styles.tex": rf"\input{{inner}}\section*{{Styles}}{definition}",
+            "inner.tex": r"\newcommand{\R}{R}",
+            "a.tex": document % (before, after, "x"),
+            "b.tex": document % (before, after, "$y\\R$"),
+        },
+    )
+    found = {
+        post.id.partition("#")[0]: post for post in read_posts(tmp_path, Report()) if post.kind == "theorem"
+    }
+    assert set(found) == {"a.tex", "b.tex"}
+    assert found["b.tex"].title.startswith("Satz")
+    assert found["b.tex"].macros == (r"\newcommand{\R}{R}",)

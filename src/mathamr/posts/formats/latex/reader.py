@@ -49,7 +49,7 @@ def read_documents(
 ) -> Iterator[Post]:
     """Read the documents of a folder or archive of this name, with what is known of papers by their numbers."""
     root = collection.root
-    for source in Sources(root, collection.files).read(report):
+    for source in Sources(root, collection.files, collection.macros).read(report):
         path = _relative(source.file, root, "document")
         yield from _posts(source, root, report, paper_of(f"{name}/{path}", source.text, known))
 

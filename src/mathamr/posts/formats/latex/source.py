@@ -18,19 +18,16 @@ from mathamr.posts.formats.latex.definitions import (
     macros_in,
     theorems_in,
 )
+from mathamr.posts.formats.latex.inclusions import Inclusion, Inclusions, is_file, resolved
 from mathamr.posts.formats.latex.numbering import COUNTED, CounterSettings, theorems_written
 from mathamr.posts.inputs import STDIN, read_text
+from mathamr.posts.macrotable import MacroTable
 from mathamr.posts.report import Report
 
 STYLES = (".sty", ".cls")
 MOST_STYLES = 200
 """Style files of the folder that one document may use."""
 
-_INPUT = re.compile(
-    r"""\\(?:input|include|subfile)(?:\s*+\{([^{}\n]*+)\}|(?<=input)\s++([^\s{}\\%]++))  # TeX's \input needs no braces
-    |\\(?:sub)?import\*?\s*+\{([^{}\n]*+)\}\s*+\{([^{}\n]*+)\}  # a folder and a file""",
-    re.X,
-)
 _PACKAGE = re.compile(
     r"""\\(?:usepackage|RequirePackage|documentclass|LoadClass)\s*+
     (?:\[[^\[\]]{0,2000}+\])?+\s*+\{([^{}]*+)\}  # options and names""",
@@ -44,7 +41,7 @@ _TELLS = re.compile(
     r"^[ \t]*+\\(?:(?:part|chapter|section|subsection)\*?\s*[\[{]|begin\s*\{document\})", re.M
 )
 _COUNTS = re.compile(
-    r"\\(?:part|chapter|(?:sub)*section|newtheorem|caption)(?![A-Za-z])|\\begin\s*\{([A-Za-z]+)\}"
+    r"\\(?:part|chapter|(?:sub)*section|newtheorem|caption|(?:set|addto|(?:ref)?step)counter)(?![A-Za-z])|\\begin\s*\{([A-Za-z]+)\}"
 )
 _PART = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]*+\])?\s*+\{\s*+(?:subfiles|standalone)\s*+\}")
 _OWN_HEADING = re.compile(
@@ -74,7 +71,7 @@ class Source:
     def auxiliary_files(self) -> Iterator[Path]:
         """The `.aux` files that LaTeX left beside the files of the document, that of the document last."""
         for file in reversed(dict.fromkeys(path for _, path, _ in self.stretches)):
-            if file != STDIN and _is_file(written := file.with_suffix(".aux")):
+            if file != STDIN and is_file(written := file.with_suffix(".aux")):
                 yield written
 
     def macros_for(self, text: str) -> tuple[str, ...]:
@@ -94,18 +91,19 @@ class Source:
 class Sources:
     """Follows the inputs of the LaTeX files of one folder; nothing outside the folder is opened."""
 
-    def __init__(self, root: Path, files: tuple[Path, ...]) -> None:
-        self._root = root.resolve()
+    def __init__(self, root: Path, files: tuple[Path, ...], macros: MacroTable | None = None) -> None:
+        self._inclusions = Inclusions(root, macros)
+        self._root = self._inclusions.root
         self._files = files
 
     def read(self, report: Report) -> Iterator[Source]:
-        """Yield the documents: files that no other file inputs, with what they input.
+        """Yield the documents: files that no other file inputs, with what they input, those in the highest folders first.
 
         Files that only input each other in a ring are read from the first of them.
         """
         used = self._inputs()
         taken: set[Path] = set()
-        mains = [file for file in self._files if file not in used]
+        mains = sorted((file for file in self._files if file not in used), key=lambda file: len(file.parts))
         for file in [*mains, *(file for file in self._files if file in used)]:
             if file.resolve() in taken:
                 continue
@@ -121,12 +119,11 @@ class Sources:
         documents: set[Path] = set()
         for file in names.values():
             text = strip_comments(_text(file, Report()) or "")
-            if "\\documentclass" in text:
+            if "\\documentclass" in text and not _PART.search(text):
                 documents.add(file)
-            for match in _INPUT.finditer(text):
-                target = self._find(match, file, file)
-                if target in names and names[target] != file:
-                    used.add(names[target])
+            for found in self._inclusions.within(text, file, file):
+                if found.target in names and names[found.target] != file:
+                    used.add(names[found.target])
         return used - documents
 
     def _fill(self, source: Source, taken: set[Path], report: Report) -> None:
@@ -141,32 +138,36 @@ class Sources:
         lines: list[int] = []
         own = {source.file.resolve()}
         begun = False
+        is_whole = "\\begin{document}" in (text or "")
         while current is not None:
             path, text, position = current
-            match = _INPUT.search(text, position)
-            stretch = text[position : match.start() if match else len(text)]
+            found = next(self._inclusions.within(text, path, source.file, position), None)
+            stretch = text[position : found.start if found else len(text)]
             source.stretches.append((length, path, line))
             kept.append(stretch)
             length += len(stretch)
             begun = begun or "\\begin{document}" in stretch
             line += stretch.count("\n")
-            if match is None:
+            if found is None:
                 current = stack.pop() if stack else None
                 line = lines.pop() if lines else line
                 continue
             report.at(str(path))
-            line += match.group().count("\n")
-            known = own if not begun and self._is_shared(match, path, source.file) else taken
-            target = self._target(match, path, source.file, known, report)
+            line += found.written.count("\n")
+            known = own if not begun and self._is_preamble(found, is_whole=is_whole) else taken
+            target = self._target(found, known, report)
             content = self._open(target, source, taken, styles, report) if target is not None else None
+            if target is None and found.target not in own and self._is_inside(found):
+                self._learn_from(found.target, source, own)
             own |= {target} if target is not None else set()
-            if content is None and begun and self._may_count(match, path, source):
+            if content is None and begun and self._may_count(found, source):
                 source.counters.missing.append(length)
-            current = (path, text, match.end())
+            current = (path, text, found.end)
             if target is not None and content is not None:
                 stack.append(current)
                 lines.append(line)
-                current, line = (target, content, 0), 1
+                content, begin = _inner(content)
+                current, line = (target, content, begin), 1 + content.count("\n", 0, begin)
         source.text = "".join(kept)
         source.counters.macros = source.macros
         source.counters.is_part |= not begun or _PART.search(source.text) is not None
@@ -183,11 +184,9 @@ class Sources:
             return None
         text = strip_comments(text)
         for style in self._styles(text, file, source.file, styles, report):
-            macros_in(style, source.macros)
-            theorems_in(style, source.theorems)
+            _learn(style, source)
             source.counters.styles.append(style)
-        macros_in(text, source.macros)
-        theorems_in(text, source.theorems)
+        _learn(text, source)
         return self._with_headings(expand_aliases(text, source.macros), source)
 
     def _with_headings(self, text: str, source: Source) -> str:
@@ -239,58 +238,71 @@ class Sources:
     def _style(self, name: str, user: Path, main: Path) -> Path | None:
         for folder in dict.fromkeys((main.parent, user.parent)):
             for suffix in STYLES if name else ():
-                path = _resolve(folder / f"{name}{suffix}")
-                if path is not None and path.is_relative_to(self._root) and _is_file(path):
+                path = resolved(folder / f"{name}{suffix}")
+                if path is not None and path.is_relative_to(self._root) and is_file(path):
                     return path
         return None
 
-    def _is_shared(self, match: re.Match[str], file: Path, main: Path) -> bool:
-        """Return whether an input only defines things, so that each document of the folder may read it."""
-        target = self._find(match, file, main)
-        if target is None or not target.is_relative_to(self._root):
+    def _is_inside(self, found: Inclusion) -> bool:
+        """Return whether an input is a file of the folder."""
+        return found.target is not None and found.target.is_relative_to(self._root)
+
+    def _is_preamble(self, found: Inclusion, *, is_whole: bool) -> bool:
+        """Return whether an input before the text of a document says nothing itself, so that other documents may read it, too."""
+        if found.target is None or not self._is_inside(found):
             return False
-        text = _text(target, Report()) or ""
-        return bool(_DEFINES.search(text)) and not _TELLS.search(strip_comments(text))
+        text = strip_comments(_text(found.target, Report()) or "")
+        if is_whole:
+            return "\\begin{document}" not in text
+        return bool(_DEFINES.search(text)) and not _TELLS.search(text)
 
-    def _may_count(self, match: re.Match[str], file: Path, source: Source) -> bool:
-        """Return whether numbers may depend on an input that is not read here: on a document, not on a picture or a table."""
-        target = self._find(match, file, source.file)
-        if target is None or not target.is_relative_to(self._root):
-            return Path(_name(match)).suffix in ("", ".tex")
-        found = _COUNTS.finditer(strip_comments(_text(target, Report()) or ""))
-        return any(not each[1] or each[1] in source.theorems or each[1] in COUNTED for each in found)
-
-    def _target(
-        self, match: re.Match[str], file: Path, main: Path, taken: set[Path], report: Report
-    ) -> Path | None:
-        target = self._find(match, file, main)
-        name = _name(match)
-        if target is None:
-            report.miss("input without a file", f"no file for {match.group()[:100]!r} in the folder")
-        elif not target.is_relative_to(self._root):
-            report.skip(
-                "input outside the folder", f"{match.group()[:100]!r} leads out of the folder; not read"
+    def _learn_from(self, file: Path, source: Source, own: set[Path]) -> None:
+        """Take the definitions of a file whose text another document has, and of what that file inputs."""
+        waiting = [file]
+        while waiting:
+            path = waiting.pop()
+            own.add(path)
+            text = strip_comments(_text(path, Report()) or "")
+            _learn(text, source)
+            waiting += (
+                found.target
+                for found in self._inclusions.within(text, path, source.file)
+                if found.target is not None and found.target not in own and self._is_inside(found)
             )
-        elif target in taken:
-            report.repair("repeated input", f"{name[:100]!r} was already read; it is skipped")
+
+    def _may_count(self, found: Inclusion, source: Source) -> bool:
+        """Return whether numbers may depend on an input that is not read here: on a document, not on a picture or a table."""
+        if found.target is None or not self._is_inside(found):
+            return Path(found.name).suffix in ("", ".tex")
+        counted = _COUNTS.finditer(strip_comments(_text(found.target, Report()) or ""))
+        return any(not each[1] or each[1] in source.theorems or each[1] in COUNTED for each in counted)
+
+    def _target(self, found: Inclusion, taken: set[Path], report: Report) -> Path | None:
+        if found.target is None:
+            report.miss("input without a file", f"no file for {found.written[:100]!r} in the folder")
+        elif not self._is_inside(found):
+            report.skip(
+                "input outside the folder", f"{found.written[:100]!r} leads out of the folder; not read"
+            )
+        elif found.target in taken:
+            report.repair("repeated input", f"{found.name[:100]!r} was already read; it is skipped")
         else:
-            return target
+            return found.target
         return None
 
-    def _find(self, match: re.Match[str], file: Path, main: Path) -> Path | None:
-        """Return the file an input names: counted from the document's folder, or from that of the file."""
-        name = _name(match)
-        outside: Path | None = None
-        for folder in dict.fromkeys((main.parent, file.parent)):
-            for candidate in (name, f"{name}.tex") if name else ():
-                path = _resolve(folder / candidate)
-                if path is None:
-                    continue
-                if not path.is_relative_to(self._root):
-                    outside = outside or path
-                elif _is_file(path):
-                    return path
-        return outside
+
+def _learn(text: str, source: Source) -> None:
+    macros_in(text, source.macros)
+    theorems_in(text, source.theorems)
+
+
+def _inner(text: str) -> tuple[str, int]:
+    """Return a file that a document inputs, and where what it says begins: that of `subfiles` has a preamble."""
+    start = text.find("\\begin{document}")
+    if start < 0 or not _PART.search(text, 0, start):
+        return text, 0
+    end = text.find("\\end{document}", start)
+    return text[: end if end >= 0 else len(text)], start + len("\\begin{document}")
 
 
 def _text(file: Path, report: Report) -> str | None:
@@ -301,28 +313,6 @@ def _text(file: Path, report: Report) -> str | None:
     except (MathAMRError, OSError) as error:
         report.skip("unreadable input", str(error))
         return None
-
-
-def _resolve(path: Path) -> Path | None:
-    """Return where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError, ValueError):
-        return None
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _name(match: re.Match[str]) -> str:
-    plain, bare, folder, name = match.groups()
-    if name is not None:
-        return f"{folder.strip()}/{name.strip()}"
-    return (plain or bare or "").strip().strip('"')
 
 
 def strip_comments(text: str) -> str:
