@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain
 from typing import Protocol, overload
 
@@ -54,17 +54,24 @@ FUSIONS: Registry[Callable[..., Fusion]] = Registry(
         "f1": "mathamr.search.fusion:HarmonicMean",
         "weighted-sum": "mathamr.search.fusion:WeightedSum",
     },
+    group="mathamr.fusions",
 )
 
 
 def takes_normalisation(name: str) -> bool:
     """Return True if a fusion uses scores, so that a normalisation can be chosen."""
-    return any(each.name == "normalisation" for each in fields(FUSIONS[name]))  # type: ignore[arg-type]
+    return "normalisation" in _parameters(name)
 
 
 def looks_at_scores(name: str) -> bool:
     """Return True if a fusion uses scores alone and no ranks."""
-    return takes_normalisation(name) and "offset" not in {each.name for each in fields(FUSIONS[name])}  # type: ignore[arg-type]
+    return takes_normalisation(name) and "offset" not in _parameters(name)
+
+
+def _parameters(name: str) -> set[str]:
+    """Return the fields of a fusion; one of another package may be any function that makes a fusion, and then has none."""
+    kind = FUSIONS[name]
+    return {each.name for each in fields(kind)} if is_dataclass(kind) else set()
 
 
 def fuse(

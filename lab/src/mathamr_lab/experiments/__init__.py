@@ -30,4 +30,5 @@ EXPERIMENTS: Registry[Experiment] = Registry(
         "marf-scoring": f"{_TEXT}:SCORING",
         "marf-math-dominance": f"{_TEXT}:DOMINANCE",
     },
+    group="mathamr.experiments",
 )

@@ -189,4 +189,5 @@ RECIPES: Registry[TrainingRecipe] = Registry(
         "formula-graph": "mathamr_lab.systems.formulagraph.recipe:RECIPE",
         "ssemb": "mathamr_lab.systems.ssemb.recipe:RECIPE",
     },
+    group="mathamr.recipes",
 )

@@ -21,6 +21,7 @@ MEASURES: Registry[type[Measure]] = Registry(
         "MRR": "mathamr.evaluation.measures.reciprocalrank:ReciprocalRank",
         "judged": "mathamr.evaluation.measures.judged:Judged",
     },
+    group="mathamr.measures",
 )
 
 SUITES = {
