@@ -103,6 +103,8 @@ if TYPE_CHECKING:
     from mathamr.systems.abilities import CutsPieces as CutsPieces
     from mathamr.systems.abilities import JoinsWording as JoinsWording
     from mathamr.systems.abilities import MatchesNodes as MatchesNodes
+    from mathamr.systems.contract import ContractError as ContractError
+    from mathamr.systems.contract import check_system as check_system
     from mathamr.systems.field import Field as Field
     from mathamr.systems.nodematch import TreeMatch as TreeMatch
     from mathamr.systems.ranking import Aligned as Aligned
@@ -176,6 +178,7 @@ _NAMES = {
     "mathamr.search.query": "Query",
     "mathamr.search.searcher": "Index",
     "mathamr.systems.abilities": "ComparesSentences CutsPieces JoinsWording MatchesNodes",
+    "mathamr.systems.contract": "ContractError check_system",
     "mathamr.systems.field": "Field",
     "mathamr.systems.nodematch": "TreeMatch",
     "mathamr.systems.ranking": "Aligned AlikeNodes BestFormula Component Fuse Inherit Lexical MaxSim MeanMaxSim Mutual Nearest NearestRows Promote Rerank Unhub",

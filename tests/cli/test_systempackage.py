@@ -9,11 +9,14 @@ import subprocess
 import sys
 import tomllib
 import venv
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.systems.contract import ContractError, check_system
 from mathamr.systems.models import boxed, load_system, model_folder
 from mathamr.systems.system import SYSTEMS
 from tests.cli.conftest import Command
@@ -43,8 +46,10 @@ def template(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     site = tmp_path / "site"
     site.mkdir()
     install_template(site)
-    monkeypatch.delitem(sys.modules, "mathamr_wordhash", raising=False)
+    for name in ("mathamr_wordhash", "mathamr_wordhash.research"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
     return site
 
 
@@ -84,6 +89,62 @@ def test_pip_installs_it_into_an_empty_environment(tmp_path: Path) -> None:
     run("mathamr", "index", source, "--out", index, "--model", "wordhash")
     found = run("mathamr", "search", index, "subgroup of a cyclic group", "--strategy", "hashes", "--json")
     assert [hit["id"] for hit in json.loads(found)["hits"]] == ["groups", "sums"]
+
+
+@pytest.mark.usefixtures("template")
+def test_a_package_checks_its_system_by_the_contract() -> None:
+    system = load_system("wordhash")
+    check_system(system)
+    system.size += 1  # type: ignore[attr-defined]
+    system._direction = lambda word: np.ones(64, np.float32)  # type: ignore[attr-defined]
+    with pytest.raises((ContractError, ValueError)):
+        check_system(system)
+
+
+@pytest.mark.usefixtures("template")
+def test_its_measure_fusion_training_and_experiment_make_a_table(mathamr: Command, tmp_path: Path) -> None:
+    pytest.importorskip("mathamr_lab", reason="needs the laboratory")
+    assert sum(len(path.read_text("utf-8").splitlines()) for path in TEMPLATE.rglob("*.py")) <= 150
+    corpus = judged_collection(tmp_path / "corpus")
+    ran = mathamr("experiment", "wordhash", "--corpus", str(corpus), "--out", str(tmp_path / "out"))
+    assert ran.returncode == 0, ran.stderr
+    lines = [line.split(" | ") for line in ran.stdout.splitlines() if line.startswith("| ")]
+    assert [cell.strip("| ") for cell in lines[0]] == ["", "nDCG'", "P'@10", "Success@5"]
+    assert [line[0] for line in lines[2:6]] == ["| hashes", "| weighted", "| words", "| Borda"]
+    assert [line[3].split()[0] for line in lines[2:6]] == ["1.000"] * 4
+    runs = [str(path) for path in sorted((tmp_path / "out" / "runs" / "task1").glob("[hw]*.run"))]
+    assert len(runs) == 3
+    fused = str(tmp_path / "fused.run")
+    assert mathamr("fuse", *runs, "--fusion", "borda", "--out", fused).returncode == 0
+    qrels = str(corpus / "qrels" / "task1.qrels")
+    measured = mathamr("evaluate", "--qrels", qrels, "--run", fused, "-m", "Success@1", "-m", "success@2")
+    assert measured.stdout.split()[:2] == ["Success@1", "Success@2"]
+    wrong = mathamr("fuse", *runs, "--fusion", "borda", "--normalisation", "z", "--out", fused)
+    assert "uses ranks alone" in wrong.stderr
+    model = tmp_path / "out" / "models" / "wordhash-idf" / "model"
+    weights = load_system(model).weights  # type: ignore[attr-defined]
+    assert weights["cyclic"] > weights["every"] > 0
+
+
+def judged_collection(folder: Path) -> Path:
+    """Write answers, two topics and their judgments."""
+    texts = {
+        "groups": "Every subgroup of a cyclic group is cyclic.",
+        "sums": "Sums of squares of integers.",
+        "rings": "Every ring has a zero.",
+        "fields": "Every field is a ring.",
+    }
+    for name in ("topics", "qrels"):
+        (folder / name).mkdir(parents=True)
+    write_posts(folder / "posts.jsonl", [replace(note(*each), kind="answer") for each in texts.items()])
+    topics = {"A.1": "subgroup of a cyclic group", "A.2": "sums of squares"}
+    rows = "".join(
+        f'<Topic number="{name}"><Title>{text}</Title><Question>{text}</Question><Tags></Tags></Topic>'
+        for name, text in topics.items()
+    )
+    (folder / "topics" / "task1.xml").write_text(f"<Topics>{rows}</Topics>", encoding="utf-8")
+    (folder / "qrels" / "task1.qrels").write_text("A.1 0 groups 3\nA.1 0 rings 0\nA.2 0 sums 2\n", "utf-8")
+    return folder
 
 
 @pytest.mark.usefixtures("template")

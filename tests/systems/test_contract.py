@@ -154,7 +154,10 @@ class Placed(WordSystem):
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         found = list(super().encode(items))
         for each in found:
-            rows = {name: replace(one, vectors=np.roll(one.vectors, len(found), 1)) for name, one in each.post.items()}
+            rows = {
+                name: replace(one, vectors=np.roll(one.vectors, len(found), 1))
+                for name, one in each.post.items()
+            }
             yield replace(each, post=rows)
 
 

@@ -143,11 +143,11 @@ def check_saving(system: System, folder: Path, parser: str = "builtin") -> None:
         system.encode(items(system, POSTS, parser)), again.encode(items(again, POSTS, parser)), strict=True
     ):
         _check_equal(one, other, 0.0)
-    ours, theirs = system.encode_visuals(visuals(POSTS)), again.encode_visuals(visuals(POSTS))
-    for one, other in zip(ours, theirs, strict=True):
-        _hold(one.keys() == other.keys(), "a saved system loads with other fields of formulas")
-        for name, vectors in one.items():
-            _close(vectors, other[name], "a saved system loads with other vectors of formulas", 0.0)
+    looks, looks_again = system.encode_visuals(visuals(POSTS)), again.encode_visuals(visuals(POSTS))
+    for ours, theirs in zip(looks, looks_again, strict=True):
+        _hold(ours.keys() == theirs.keys(), "a saved system loads with other fields of formulas")
+        for name, vectors in ours.items():
+            _close(vectors, theirs[name], "a saved system loads with other vectors of formulas", 0.0)
 
 
 def items(system: System, posts: Sequence[Post], parser: str = "builtin") -> Iterator[Item]:
@@ -158,9 +158,10 @@ def items(system: System, posts: Sequence[Post], parser: str = "builtin") -> Ite
     maker = GraphMaker(load_parser(parser))
     for each, made in zip(posts, maker.make(list(posts)), strict=True):
         read = system.graphs
-        tensor = read and tensorise(
-            made.graph, read.vocabulary, read.relations, GraphConfiguration.from_name(read.configuration)
-        )
+        tensor = None
+        if read is not None:
+            shape = GraphConfiguration.from_name(read.configuration)
+            tensor = tensorise(made.graph, read.vocabulary, read.relations, shape)
         yield Item(post=each, graph=made.graph, tensor=tensor)
 
 
@@ -182,9 +183,7 @@ def _check_rows(system: System, of: str, rows: Mapping[str, Vectors], what: str)
             vectors.vectors.shape == (len(vectors), field.size),
             f"{what}: {name} has the shape {vectors.vectors.shape}, expected rows of {field.size} numbers",
         )
-        _hold(
-            vectors.vectors.dtype == np.float32, f"{what}: {name} has {vectors.vectors.dtype}, not float32"
-        )
+        _hold(vectors.vectors.dtype == np.float32, f"{what}: {name} has {vectors.vectors.dtype}, not float32")
         _hold(
             len(vectors.levels) == len(vectors.references) == len(vectors),
             f"{what}: each row of {name} needs a level and a reference",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.systems.ranking import Ranking
 
 Means = Mapping[str, float]
 Spreads = Mapping[str, tuple[float, float]]
@@ -37,7 +38,7 @@ class Experiment:
     title: str
     question: str
     source: str = ""
-    variants: tuple[Variant | FormulaVariant | TrialRow, ...]
+    variants: tuple[Variant | FormulaVariant | TrialRow | SystemRow, ...]
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -233,6 +234,44 @@ class FormulaExperiment(Experiment):
     def pools(self) -> tuple[PoolKind, ...]:
         """Both kinds of collections of formulas alone: the judged pool and NTCIR-12."""
         return ("judged pool", "NTCIR-12")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """A row of a table of whole systems: a model and a strategy of its index, or several other rows fused.
+
+    With a `recipe`, a name of `RECIPES`, the model is trained on the posts by its configuration `config`. `seed` names the field that
+    takes the random seed, ``STAGE.FIELD``; a row without one is measured once.
+    """
+
+    name: str
+    model: str = ""
+    strategy: str | Ranking | None = None
+    recipe: str = ""
+    config: str = ""
+    changes: tuple[str, ...] = ()
+    seed: str = ""
+    fused: tuple[str, ...] = ()
+    fusion: str = "rrf"
+    published: Means = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemExperiment(Experiment):
+    """Whole systems compared as a user has them: posts indexed with a model, topics searched by a strategy.
+
+    The other rows are tested against those named in `baselines`.
+    """
+
+    kind: str = "systems"
+    variants: tuple[SystemRow, ...]
+    baselines: tuple[str, ...] = ()
+    measures: tuple[str, ...] = JUDGED
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of `mathamr experiment` for the AMR parser, and for pairs that are not learned from."""
+        return ("parser", "parser-model", "without")
 
 
 @dataclass(frozen=True, slots=True)

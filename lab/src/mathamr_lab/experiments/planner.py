@@ -16,6 +16,7 @@ PLANS: Registry[type[Plan]] = Registry(
         "formulas": "mathamr_lab.experiments.formulaplan:FormulaPlan",
         "contexts": "mathamr_lab.experiments.contextplan:ContextPlan",
         "marf": "mathamr_lab.experiments.marfplan:MarfPlan",
+        "systems": "mathamr_lab.experiments.systemplan:SystemPlan",
     },
 )
 

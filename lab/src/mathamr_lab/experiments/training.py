@@ -75,8 +75,9 @@ def train_system(
             stages[stage] = _figures(progress)
     # Without its last stage a training has no model yet.
     weights = sorted((folder / MODEL).rglob("*.safetensors")) or sorted(folder.glob(f"*/{LEARNED}"))
+    written = weights or sorted(path for path in (folder / MODEL).rglob("*") if path.is_file())
     return {
-        "output": sha256(b"".join(path.read_bytes() for path in weights)).hexdigest(),
+        "output": sha256(b"".join(path.read_bytes() for path in written)).hexdigest(),
         "parameters": sum(array.size for path in weights for array in read_arrays(path).values()),
         "stages": stages,
     }
