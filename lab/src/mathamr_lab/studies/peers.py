@@ -95,13 +95,11 @@ def main() -> None:
                         [hit.id for hit in index.search(query, k=1)] == [post.id]
                     )
     print(f"found first, of {asked.count} formulas, each of one entry of {len(posts):,}")
+    columns = [(form, letters) for form in ("formula alone", "with a word") for letters in ("own", "other")]
+    print(" " * 8, *(f"{form}, {letters} letters" for form, letters in columns), sep="  ")
     for peer in ("grep", "BM25", "mathamr"):
-        cells = [
-            f"{form}, {letters} letters {sum(found := firsts[peer, form, letters]) / len(found):.3f}"
-            for form in ("formula alone", "with a word")
-            for letters in ("own", "other")
-        ]
-        print(f"{peer}: " + "; ".join(cells))
+        shares = (sum(found := firsts[peer, *column]) / len(found) for column in columns)
+        print(f"{peer:8}", *(f"{share:.3f}" for share in shares))
 
 
 if __name__ == "__main__":
