@@ -28,7 +28,9 @@ _ARITY = {
 """Elements that need an exact number of children; with another number they become rows."""
 
 _ROWS = frozenset(["mrow", "mstyle", "mpadded", "mphantom", "merror", "msqrt"])
+_EMPTY = frozenset(["mspace", "mprescripts"])
 _TABLES = frozenset(["mtable", "mtr", "mtd"])
+_CELLS = {"mtable": "mtr", "mtr": "mtd"}
 _DROPPED = frozenset(["annotation", "annotation-xml", "script", "style", "maligngroup", "malignmark", TEXT])
 
 _NO_BREAK_SPACE = "\u00a0"
@@ -114,6 +116,22 @@ def core(root: Element) -> Element:
     return rebuilt(root, _allowed, _parts)
 
 
+def is_core(element: Element) -> bool:
+    """Return True if an element with these children is MathML Core as it is, but for attributes that are not allowed."""
+    tag, children = element.tag, element.children
+    if not children:
+        if tag in TOKENS:
+            return tag != "ms" and element.attributes.get("mathvariant", "normal") == "normal"
+        return tag in _ROWS or tag in _EMPTY or (tag in _TABLES and "columnalign" not in element.attributes)
+    if tag in _ROWS or tag == "mmultiscripts":
+        return True
+    if tag in _ARITY:
+        return len(children) == _ARITY[tag]
+    if tag == "mtd":
+        return "columnalign" not in element.attributes
+    return tag in _CELLS and all(child.tag == _CELLS[tag] for child in children)
+
+
 def _parts(element: Element) -> Sequence[Element]:
     """Return the relevant children: none of tokens, the first of alternatives, the markup of others."""
     if element.tag in TOKENS or element.tag in _DROPPED:
@@ -134,7 +152,7 @@ def _allowed(element: Element, children: list[Element]) -> Element:
         return Element(tag, "", children, _attributes(element))
     if tag in _TABLES or tag == "mlabeledtr":
         return _table_part("mtr" if tag == "mlabeledtr" else tag, element, children)
-    if tag in ("mspace", "mprescripts"):
+    if tag in _EMPTY:
         return Element(tag, "", (), _attributes(element))
     if tag == "mmultiscripts":
         return Element(tag if children else "mrow", "", children, _attributes(element))
@@ -152,21 +170,25 @@ def _allowed(element: Element, children: list[Element]) -> Element:
 
 def _token(element: Element) -> Element:
     text = "".join(each.text for each in element.iterate()) if element.children else element.text
-    # Browsers drop blanks at the ends of a text.
-    text = _ENDS.sub(_NO_BREAK_SPACE, text) if element.tag == "mtext" else text.strip()
-    text = styled(text, element.attributes.get("mathvariant", ""))
+    text = styled(shown_text(element.tag, text), element.attributes.get("mathvariant", ""))
     return Element("mtext" if element.tag == "ms" else element.tag, text, (), _attributes(element))
+
+
+def shown_text(tag: str, text: str) -> str:
+    """Return the text of a token as a browser must get it: it drops blanks at the ends of a text."""
+    return _ENDS.sub(_NO_BREAK_SPACE, text) if tag == "mtext" else text.strip()
 
 
 def _attributes(element: Element) -> Mapping[str, str]:
     if not element.attributes:
         return NO_ATTRIBUTES
     stripped = ((name, value.strip()) for name, value in element.attributes.items())
-    return {name: value for name, value in stripped if _is_allowed(element.tag, name, value)}
+    return {name: value for name, value in stripped if attribute_allowed(element.tag, name, value)}
 
 
 @lru_cache(maxsize=1 << 12)
-def _is_allowed(tag: str, name: str, value: str) -> bool:
+def attribute_allowed(tag: str, name: str, value: str) -> bool:
+    """Return True if an attribute with this value may stand on an element of a page."""
     check = _ATTRIBUTES.get(tag, {}).get(name) or _GLOBAL.get(name)
     return check is not None and bool(check(value))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from html import escape
 
-from mathamr.formulas.mathml.core import core
+from mathamr.formulas.mathml.core import attribute_allowed, core, is_core, shown_text
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.markupreader import read
+from mathamr.formulas.mathml.markupreader import TOKENS, read
 from mathamr.formulas.mathml.styles import STYLE, Styling, classes, declarations
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
@@ -27,7 +28,7 @@ def to_mathml(
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mi>&lt;x&gt;</mi></math>'
     """
     style = "block" if display else "inline"
-    body = _serialised(core(element), styling)
+    body = _serialised(element, styling)
     alternative = ""
     if latex:
         alternative = f' alttext="{_escaped(latex)}"'
@@ -48,6 +49,7 @@ def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling 
 
 
 def _serialised(root: Element, styling: Styling) -> str:
+    """Write a formula; what is not MathML Core as it stands is reduced to it first."""
     parts: list[str] = []
     stack: list[Element | str] = [root]
     while stack:
@@ -55,20 +57,27 @@ def _serialised(root: Element, styling: Styling) -> str:
         if isinstance(item, str):
             parts.append(item)
             continue
+        if not is_core(item):
+            return _serialised(core(root), styling)
         tag, attributes = item.tag, ""
         for name, value in item.attributes.items():
-            attributes += _attribute(name, value, styling)
-        text = _escaped(item.text) if item.text else ""
-        if not item.children:
-            parts.append(f"<{tag}{attributes}>{text}</{tag}>")
-            continue
-        parts.append(f"<{tag}{attributes}>{text}")
-        stack.append(f"</{tag}>")
-        stack.extend(reversed(item.children))
+            attributes += _attribute(tag, name, value, styling)
+        if tag in TOKENS:
+            parts.append(f"<{tag}{attributes}>{_text(tag, item.text)}</{tag}>")
+        elif item.children:
+            parts.append(f"<{tag}{attributes}>")
+            stack.append(f"</{tag}>")
+            stack.extend(reversed(item.children))
+        else:
+            parts.append(f"<{tag}{attributes}></{tag}>")
     return "".join(parts)
 
 
-def _attribute(name: str, value: str, styling: Styling) -> str:
+@lru_cache(maxsize=1 << 12)
+def _attribute(tag: str, name: str, value: str, styling: Styling) -> str:
+    value = value.strip()
+    if not attribute_allowed(tag, name, value):
+        return ""
     if name == STYLE and styling == "classes":
         name, value = "class", classes(value)
     elif name == STYLE:
@@ -76,6 +85,19 @@ def _attribute(name: str, value: str, styling: Styling) -> str:
         if not value:
             return ""
     return f' {name}="{_escaped(value)}"'
+
+
+def _text(tag: str, text: str) -> str:
+    return (_short_text if len(text) <= _SHORT else _long_text)(tag, text)
+
+
+def _long_text(tag: str, text: str) -> str:
+    return _escaped(shown_text(tag, text))
+
+
+_SHORT = 4
+"""Texts up to this length recur in all formulas and are cached."""
+_short_text = lru_cache(maxsize=1 << 12)(_long_text)
 
 
 def _escaped(text: str) -> str:

@@ -12,7 +12,7 @@ from mathamr.formulas.latex import nodes
 from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS
 from mathamr.formulas.latex.display import formula, typesetter
 from mathamr.formulas.latex.display.formula import display_mathml
-from mathamr.formulas.latex.display.glyphs import symbol_atom
+from mathamr.formulas.latex.display.glyphs import glyph
 from mathamr.formulas.latex.display.tablelines import columns_of
 from mathamr.formulas.latex.fonts import MATH
 from mathamr.formulas.latex.rowreader import RESOLVED
@@ -44,7 +44,7 @@ def test_every_kind_of_piece_has_nodes_and_is_drawn() -> None:
 def test_every_symbol_of_the_table_is_drawn() -> None:
     """Also the contract with the reader: a command that makes trees is never an error on the page."""
     symbols = [name for name in SYMBOLS if name not in COMMANDS and name != "\\not"]
-    assert [name for name in symbols if symbol_atom(name, MATH, 0) is None] == []
+    assert [name for name in symbols if glyph(name, MATH) is None] == []
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,12 @@ _SPACES = (
     "tt ttttt",  # PUNCT
     "tTmkt tt",  # INNER
 )
-_WIDTHS = {"T": THIN, "t": THIN, "m": MEDIUM, "k": THICK, " ": 0.0}
+_EM = {"T": THIN, "t": THIN, "m": MEDIUM, "k": THICK, " ": 0.0}
+_WIDTHS = tuple(
+    [[_EM[" " if in_script and sign != "T" else sign] for sign in signs] for signs in _SPACES]
+    for in_script in (False, True)
+)
+"""The space between two classes, outside of scripts and in them."""
 _NOT_BEFORE_BINARY = frozenset([BIN, OP, REL, OPEN, PUNCT])
 _NOT_AFTER_BINARY = frozenset([REL, CLOSE, PUNCT])
 
@@ -65,7 +70,7 @@ class Atom:
         self, element: Element, kind: int = ORD, style: int = TEXT, limits: str = "", font: Font | None = None
     ) -> None:
         self.element, self.kind, self.style = element, kind, style
-        self.core = core_of(element)
+        self.core = core_of(element) if element.children else element if element.tag == "mo" else None
         """The operator inside, whose space is that of the complete atom."""
         self.limits = limits
         self.font = font
@@ -160,10 +165,11 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
         if kind == SPACE:
             row.append(atom.element)
             continue
-        width = 0.0 if left is None else _width(left, kind, atom.style)
+        width = 0.0 if left is None else _WIDTHS[atom.style >= SCRIPT][left][kind]
         lean = _overhang(previous, atom)
         element = scripted(atom)
-        atom.core = core_of(element)
+        if element.children:
+            atom.core = core_of(element)
         if width and previous is not None and previous.core is not None:
             spaces[-1][2][1] = width
             width = 0.0
@@ -247,11 +253,6 @@ def _with_scripts(base: Element, sub: Element | None, sup: Element | None, *, st
     return Element("mover" if stacked else "msup", "", (base, Element("mrow") if sup is None else sup))
 
 
-def _width(left: int, right: int, style: int) -> float:
-    sign = _SPACES[left][right]
-    return 0.0 if style >= SCRIPT and sign != "T" else _WIDTHS[sign]
-
-
 def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
     """Return the classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
     kinds = [atom.kind for atom in atoms]
@@ -272,10 +273,18 @@ def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
 
 def _space_out(core: Element, before: float, after: float, *, between: bool) -> None:
     """Write the space around an operator, unless browsers add it by default."""
-    attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
+    attributes = core.attributes
+    if "lspace" in attributes or "rspace" in attributes:
+        attributes = {name: value for name, value in attributes.items() if name not in ("lspace", "rspace")}
     if not between or DEFAULT_SPACES.get(core.text) != (before, after):
-        attributes |= {"lspace": length(before), "rspace": length(after)}
+        around = _around(before, after)
+        attributes = {**attributes, **around} if attributes else around
     core.attributes = attributes
+
+
+@lru_cache(maxsize=1 << 8)
+def _around(before: float, after: float) -> Mapping[str, str]:
+    return {"lspace": length(before), "rspace": length(after)}
 
 
 def _joined(atoms: Sequence[Atom]) -> list[Atom]:

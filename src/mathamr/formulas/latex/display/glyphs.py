@@ -1,8 +1,10 @@
-"""Symbols as they are drawn: the class of each, and its element in the current font."""
+"""Symbols as they are drawn: the class of each, and its glyph in the current font."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from mathamr.formulas.latex.display.atom import (
     BIN,
@@ -16,12 +18,11 @@ from mathamr.formulas.latex.display.atom import (
     REL,
     STRETCHED,
     Atom,
-    operator,
 )
 from mathamr.formulas.latex.fonts import Font, specialized, variant
 from mathamr.formulas.latex.symbols import SYMBOLS, Symbol
 from mathamr.formulas.mathml.alphabets import styled_completely
-from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.element import NO_ATTRIBUTES, Element
 
 _CLASSES = {
     **dict.fromkeys(["ADDOP", "MULOP", "BINOP", "MODIFIEROP"], BIN),
@@ -86,8 +87,24 @@ def class_of(token: str) -> int:
     return ORD if symbol is None else _CLASSES.get(symbol.role, ORD)
 
 
-def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
-    """Return the atom of a token that is one symbol, or None for commands that do something."""
+class Glyph(NamedTuple):
+    """What a symbol is drawn as: its element, its class, where limits go, and the font that joins it to its neighbours."""
+
+    tag: str
+    text: str
+    attributes: Mapping[str, str] = NO_ATTRIBUTES
+    kind: int = ORD
+    limits: str = ""
+    font: Font | None = None
+
+    def atom(self, style: int) -> Atom:
+        """Return a new atom in one of TeX's styles."""
+        return Atom(Element(self.tag, self.text, (), self.attributes), self.kind, style, self.limits, self.font)
+
+
+@lru_cache(maxsize=1 << 13)
+def glyph(token: str, font: Font) -> Glyph | None:
+    """Return how a token that is one symbol is drawn in a font, or None for commands that do something."""
     if token not in SYMBOLS and len(token) == 1:
         token = _by_text().get(token, token)
     symbol = SYMBOLS.get(token)
@@ -95,60 +112,55 @@ def symbol_atom(token: str, font: Font, style: int) -> Atom | None:
         if len(token) != 1 or token in "{}^_'$&#~\\" or token.isspace():
             return None
         if token.isalpha():
-            return letter(token, font, style)
-        return Atom(fence_or_sign(_TEXTS.get(token, token)), _EXCEPTIONS.get(token, ORD), style)
+            return letter(token, font)
+        return _sign(_TEXTS.get(token, token), _EXCEPTIONS.get(token, ORD))
     kind = class_of(token)
     text = _TEXTS.get(token, symbol.text)
     if symbol.role == "NUMBER":
-        return digit(text, font, style)
+        return digit(text, font)
     if kind == OP:
-        return _operation(symbol, text, style)
+        return _operation(symbol, text)
     if symbol.role in _OPERATORS or kind not in (ORD, INNER):
-        return Atom(fence_or_sign(text), kind, style)
+        return _sign(text, kind)
     slanted = token.startswith("\\var") and token[4:5].isupper()
-    atom = letter(text, font, style, slanted=slanted)
-    atom.kind = kind
-    return atom
+    return letter(text, font, slanted=slanted)._replace(kind=kind)
 
 
-def _operation(symbol: Symbol, text: str, style: int) -> Atom:
+def _operation(symbol: Symbol, text: str) -> Glyph:
     """Draw a big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
     limits = MOVABLE if symbol.limits or symbol.role == "SUMOP" else ""
     if symbol.role in _BIG or len(text) == 1:
         large = {"\\bigtimes": "true", "\\smallint": "false"}.get("\\" + symbol.name)
-        return Atom(operator(text, **({"largeop": large} if large else {})), OP, style, limits)
-    return name(text, style, limits)
+        return Glyph("mo", text, {"largeop": large} if large else NO_ATTRIBUTES, OP, limits)
+    return name(text, limits)
 
 
-def name(text: str, style: int, limits: str = "") -> Atom:
+def name(text: str, limits: str = "") -> Glyph:
     """Return the name of a function."""
     if limits:
-        return Atom(operator(text, form="prefix"), OP, style, limits)
-    attributes = {"mathvariant": "normal"} if len(text) == 1 else {}
-    return Atom(Element("mi", text, (), attributes), OP, style)
+        return Glyph("mo", text, {"form": "prefix"}, OP, limits)
+    return Glyph("mi", text, {"mathvariant": "normal"} if len(text) == 1 else NO_ATTRIBUTES, OP)
 
 
-def fence_or_sign(text: str) -> Element:
+def _sign(text: str, kind: int) -> Glyph:
     """Draw an operator that keeps its size."""
-    return operator(text, stretchy="false") if text in STRETCHED else operator(text)
+    return Glyph("mo", text, {"stretchy": "false"} if text in STRETCHED else NO_ATTRIBUTES, kind)
 
 
-def letter(text: str, font: Font, style: int, *, slanted: bool = False, upright: bool = False) -> Atom:
+def letter(text: str, font: Font, *, slanted: bool = False, upright: bool = False) -> Glyph:
     """Draw a letter or another ordinary symbol in its font; some commands fix its slant."""
     own = specialized(font, text)
     alphabet = "" if upright else variant(own) or ("italic" if slanted else "")
     if alphabet == "italic" and len(text) == 1:
-        return Atom(Element("mi", text), ORD, style, font=own)
+        return Glyph("mi", text, font=own)
     shown = (styled_completely(text, alphabet) if alphabet else None) or text
     stands = len(shown) == 1 and shown == text and (text.isalpha() or text in _LETTERLIKE)
-    element = Element("mi", shown, (), {"mathvariant": "normal"} if stands else {})
-    return Atom(element, ORD, style, font=own if text.isalpha() and not upright else None)
+    attributes = {"mathvariant": "normal"} if stands else NO_ATTRIBUTES
+    return Glyph("mi", shown, attributes, font=own if text.isalpha() and not upright else None)
 
 
-def digit(text: str, font: Font, style: int) -> Atom:
+def digit(text: str, font: Font) -> Glyph:
     """Return a digit, or the point of a decimal number."""
     own = specialized(font, text)
     alphabet = variant(own)
-    return Atom(
-        Element("mn", (styled_completely(text, alphabet) if alphabet else None) or text), ORD, style, font=own
-    )
+    return Glyph("mn", (styled_completely(text, alphabet) if alphabet else None) or text, font=own)

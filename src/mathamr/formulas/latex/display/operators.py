@@ -27,7 +27,7 @@ from mathamr.formulas.latex.display.atom import (
     space,
 )
 from mathamr.formulas.latex.display.fences import sized
-from mathamr.formulas.latex.display.glyphs import class_of, letter, name, symbol_atom
+from mathamr.formulas.latex.display.glyphs import class_of, glyph, letter, name
 from mathamr.formulas.latex.display.typesetter import Typesetter, maker
 from mathamr.formulas.latex.fonts import PLAIN, chosen
 from mathamr.formulas.latex.styles import DISPLAY
@@ -47,7 +47,7 @@ def _operator_name(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> N
     elements = arranged(setter.walk(content))
     setter.font = font
     if len(elements) == 1 and elements[0].tag == "mi" and not elements[0].children:
-        atom = name(elements[0].text, setter.style, limits)
+        atom = name(elements[0].text, limits).atom(setter.style)
         atom.element.origin = elements[0].origin
         atoms.append(atom)
         return
@@ -225,13 +225,13 @@ def _wildcard(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
 @maker("question")
 def _question(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
     for token in ("?", piece.arguments[0]):
-        atom = symbol_atom(token, setter.font, setter.style)
-        if atom is not None:
-            atoms.append(atom)
+        found = glyph(token, setter.font)
+        if found is not None:
+            atoms.append(found.atom(setter.style))
 
 
 @maker("upright")
 def _upright(setter: Typesetter, piece: Construct, atoms: list[Atom]) -> None:
-    atom = letter(piece.data, PLAIN, setter.style, upright=True)
+    atom = letter(piece.data, PLAIN, upright=True).atom(setter.style)
     setter.at(piece.place, atom.element)
     atoms.append(atom)

@@ -19,10 +19,10 @@ from mathamr.formulas.latex.display.atom import (
     space,
 )
 from mathamr.formulas.latex.display.fences import fenced
-from mathamr.formulas.latex.display.glyphs import digit, symbol_atom
+from mathamr.formulas.latex.display.glyphs import Glyph, digit, glyph
 from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.latex.styles import SCRIPTS, SMALLER
-from mathamr.formulas.latex.symbols import DELIMITERS, SPACES
+from mathamr.formulas.latex.symbols import DELIMITERS, DIGITS, SPACES
 from mathamr.formulas.latex.syntax import Construct, Delimiter, Row
 from mathamr.formulas.latex.walk import Frame, Makers, Walk
 from mathamr.formulas.mathml.element import Element
@@ -99,13 +99,14 @@ class Typesetter(Walk[Atom]):
 
     def symbol(self, place: int, token: str) -> Atom | None:
         """Return the atom of a symbol at a place; the point of a decimal number is a digit."""
-        following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
-        if token == "." and following.isdigit() and following.isascii():
-            atom: Atom | None = digit(token, self.font, self.style)
+        if token == "." and self.tokens[place + 1 : place + 2] and self.tokens[place + 1] in DIGITS:
+            found: Glyph | None = digit(token, self.font)
         else:
-            atom = symbol_atom(token, self.font, self.style)
-        if atom is not None:
-            self.at(place, atom.element)
+            found = glyph(token, self.font)
+        if found is None:
+            return None
+        atom = found.atom(self.style)
+        atom.element.origin = (self.reader.origins[place],)
         return atom
 
     def begin_group(self, frame: Frame[Atom], group: Construct) -> None:
@@ -133,10 +134,10 @@ class Typesetter(Walk[Atom]):
         known = DELIMITERS.get(token)
         if known is not None:
             return self.at(place, operator(known[0]))
-        atom = symbol_atom(token, self.font, self.style)
-        if atom is None or atom.element.tag != "mo":
+        found = glyph(token, self.font)
+        if found is None or found.tag != "mo":
             return None
-        return self.at(place, operator(atom.element.text))
+        return self.at(place, operator(found.text))
 
     # -- scripts
 
