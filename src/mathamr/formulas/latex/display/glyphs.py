@@ -99,7 +99,9 @@ class Glyph(NamedTuple):
 
     def atom(self, style: int) -> Atom:
         """Return a new atom in one of TeX's styles."""
-        return Atom(Element(self.tag, self.text, (), self.attributes), self.kind, style, self.limits, self.font)
+        return Atom(
+            Element(self.tag, self.text, (), self.attributes), self.kind, style, self.limits, self.font
+        )
 
 
 @lru_cache(maxsize=1 << 13)
