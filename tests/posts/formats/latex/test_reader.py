@@ -247,3 +247,10 @@ def test_headings_by_a_macro_of_the_author_are_headings(tmp_path: Path) -> None:
         tmp_path, f"{own}\n\\olsection{{Bags of $x$}}\nText.\n\\phantomsection{{}}\n\\subsection{{More}}{thm}"
     )
     assert [post.title for post in posts.values()] == ["paper: Bags of $x$", "Theorem: More"]
+
+
+def test_headings_of_the_author_may_have_keys_before_their_title(tmp_path: Path) -> None:
+    text = "\\olchapter{sfr}{set}{Sets}\nWords.\n\\section{Bags}\nMore.\n\\mysection{Titles}{sec:titles}"
+    posts, _ = read(tmp_path, f"\\documentclass{{book}}\\begin{{document}}\n{text}\n\\end{{document}}")
+    assert [post.title for post in posts.values()] == ["paper: Sets", "paper: Sets: Bags"]
+    assert "sfr" not in "".join(post.body for post in posts.values())

@@ -45,7 +45,8 @@ _COUNTS = re.compile(
 )
 _PART = re.compile(r"\\documentclass\s*+(?:\[[^\[\]]*+\])?\s*+\{\s*+(?:subfiles|standalone)\s*+\}")
 _OWN_HEADING = re.compile(
-    r"""^[ \t]*+\\(?P<prefix>[A-Za-z]{1,12}?)(?P<level>(?:sub)*section|chapter)
+    r"""^[ \t]*+\\(?P<prefix>[A-Za-z]{1,12}?)(?P<level>(?:sub)*section|chapter|part)
+    (?:(?:\{[a-z0-9-]{1,12}+\}){1,3}+(?=\{[A-Z]))?+  # keys of which the author makes a label
     (?=[ \t]*+(?:\[[^\[\]\n]{0,200}+\])?+\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+){0,4}+\}[ \t]*+%?$)  # a title, alone on its line""",
     re.M | re.X,
 )
