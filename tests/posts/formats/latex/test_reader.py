@@ -238,6 +238,20 @@ def test_a_reference_without_a_number_shows_kind_and_title_and_never_its_label(t
     )
 
 
+def test_words_of_a_link_are_those_of_a_page(tmp_path: Path) -> None:
+    posts, _ = read(
+        tmp_path,
+        r"""\documentclass{article}\begin{document}\section{A}\label{sec:lim} Let $x+y$ be; by \cref{thm:minusoneconn-surjective},
+        Theorem~\ref{thm:minusoneconn-surjective}, and \hyperref[thm:minusoneconn-surjective]{minusoneconn surjective
+        maps} $z$ too. \begin{proposition}\label{thm:minusoneconn-surjective} A \end{proposition}""",
+    )
+    assert [link.words for link in posts["paper.tex#sec:lim"].links] == [
+        "theorem",
+        "Theorem",
+        "minusoneconn surjective maps",
+    ]
+
+
 def test_headings_by_a_macro_of_the_author_are_headings(tmp_path: Path) -> None:
     own = r"\documentclass{article}\newcommand{\mysection}[1]{\section{#1}\label{x}}\newtheorem{thm}{Theorem}[section]\begin{document}"
     thm = "\n\\begin{thm}Let $x$ be.\\end{thm}\n\\end{document}"

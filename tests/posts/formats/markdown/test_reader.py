@@ -186,13 +186,15 @@ def test_what_stands_between_a_start_and_an_end_is_the_exercise(tmp_path: Path, 
 
 
 def test_a_heading_in_italics_that_says_theorem_begins_one(tmp_path: Path) -> None:
-    text = "# Note\n\nWords.\n\n##### _theorem:_\nAll $x$.\n\n##### **Proof.**\nClear.\n\n##### _lemma (Zorn):_\nSome.\n\n##### next\nEnd.\n"
+    text = "# Note\n\nWords.\n\n##### _theorem:_\nAll $x$.\n\n##### **Proof.**\nClear.\n\n##### _lemma (Zorn):_\nSome.\n\n"
+    text += "##### **Definition** (*Ring*)\nA ring.\n\n##### next\nEnd.\n"
     posts, _ = notes(tmp_path, a=text)
     assert [(each.kind, each.title) for each in posts.values()] == [
         ("note", "Note"),
         ("theorem", "Note: Theorem"),
         ("proof", "Note: Proof"),
         ("lemma", "Note: lemma (Zorn)"),
+        ("definition", "Note: Definition (Ring)"),
     ]
     assert posts["a.md"].body.split() == ["Words.", "#####", "next", "End."]
 

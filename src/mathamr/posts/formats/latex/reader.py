@@ -13,6 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.latex.auxiliary import numbers_in
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
+from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import LatexPart, Outline
 from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
@@ -153,7 +154,7 @@ def _mentions(
             open_link = piece
         elif piece.kind == "text" and open_link is None:
             before = (before + piece.text)[-60:]
-        elif piece.kind in ("text", "formula"):
+        elif open_link is not None and piece.kind in ("text", "formula"):
             words += piece.text
         elif piece.kind == "break" and open_link is None:
             before = ""
@@ -188,21 +189,24 @@ def _references(
     report: Report,
 ) -> Iterator[Link]:
     is_citation = _CITATION.match(body, piece.start) is not None
+    has_words = _HAS_WORDS.match(body, piece.start) is not None
+    wanted = [each.strip() for each in piece.text.removeprefix("#").split(",")]
+    called = label_words(piece.text)
+    if called and not is_citation and not has_words and not labels.keys().isdisjoint(wanted):
+        words = words.replace(called, "").replace("()", "").strip()
     if not is_citation and (word := _LAST_WORD.search(before)):
         named = word.group(1).lower() in REFERENCE_WORDS.values()
         words = f"{word.group(1)} {words}".strip() if named or not words else words
-    for label in piece.text.removeprefix("#").split(","):
-        label = label.strip()
-        if not label:
-            continue
+    for label in filter(None, wanted):
         if label not in labels and not is_citation:
             report.miss("reference to no label", f"no part of the document has the label {label[:100]!r}")
         target = labels.get(label)
         shown_words = (
-            target.kind if target is not None and words == "reference" else " ".join(words.split())[:200]
+            target.kind
+            if target is not None and words in ("reference", "")
+            else " ".join(words.split())[:200]
         )
         numbered = numbers.get(label, _UNNUMBERED)
-        has_words = _HAS_WORDS.match(body, piece.start) is not None
         if target is not None and target.label == label and target.own_name and not has_words:
             shown_words = f"{target.kind} ({target.own_name})"
         if numbered.number and not has_words:

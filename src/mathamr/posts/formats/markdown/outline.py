@@ -36,6 +36,7 @@ _ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]*+\{[^{}\n]{0,300}\}[ \t]*+\Z")
 _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
+_MARKED = re.compile(r"(\*{1,2}|_{1,2})((?:(?!\1).)+)\1")
 _STATED = names("theorem lemma proposition corollary claim conjecture definition axiom proof exercise")
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
 _TITLED = re.compile(r"[\W_]*+([^\W\d_]++)(?:[ ~][\dA-Z][\w.]{0,20})?[*_]*[ ]*(?:\Z|[:(.–—-])")
@@ -370,7 +371,7 @@ def _headed(known: list[Heading], stated: list[_Statement], lines: list[str]) ->
         ends += [each.lead for each in stated if each.lead > heading.first][:1]
         last = min([*ends, len(lines)])
         if "".join(lines[heading.last : last]).strip():
-            named = heading.text.strip("*_:. ")
+            named = _MARKED.sub(r"\2", heading.text).strip("*_:. ")
             title = "" if named.lower() == kind else named
             first, begin = heading.first, heading.last
             yield _Statement(
