@@ -30,10 +30,12 @@ def stubs(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         *(stub(word, number) for word in ("lattice", "sheaf") for number in range(STUBS)),
     ]
     posts.append(Post("both", "note", "A lattice is no sheaf.", title="On words", markup="text"))
-    body = "Here $x^2+1$ stands."
-    posts.append(
-        Post("formula", "note", body, markup="text", formulas=formulas_of("formula", "", body, "text"))
+    long = (
+        "Much else is said of many things, of which a matroid is one, and $x^2+1$ another. "
+        + "So it goes. " * 20
     )
+    for name, body in (("formula", "Here $x^2+1$ stands."), ("formula and word", long)):
+        posts.append(Post(name, "note", body, markup="text", formulas=formulas_of(name, "", body, "text")))
     folder = build_sample_index(tmp_path_factory.mktemp("stubs") / "index", model_folder, posts)
     with Index.open(folder, device="cpu") as opened:
         yield opened
@@ -57,6 +59,12 @@ def test_posts_with_some_words_keep_their_places(stubs: Index) -> None:
         if each.partition("-")[0] not in ("lattice", "sheaf", "both")
     ]
     assert found.index("both") < min(none)
+
+
+@pytest.mark.parametrize("text", ["matroid $x^2+1$", "$x^2+1$ of a matroid", "x^2+1 matroids"])
+def test_a_post_with_the_formula_and_no_word_is_behind_one_with_both(stubs: Index, text: str) -> None:
+    found = [hit.id for hit in stubs.search(text)]
+    assert found.index("formula and word") < found.index("formula")
 
 
 class Holders:
