@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
+from mathamr.core.listing import names
+from mathamr.formulas.canonicalform import canonical_form
 from mathamr.formulas.tree import Opt
 
 Contained = Literal["same letters", "other letters"]
 
-_MIRRORED = {"O!geq": "O!leq", "O!gt": "O!lt"}
-"""Relations that say the same as others with their sides exchanged."""
+_ALIKE = dict.fromkeys(names("U!approx U!equivalent O!similar-to O!similar-to-or-equals"), "U!eq") | {
+    "O!lt": "O!leq"
+}
+"""Relations that one author writes where another writes another: a formula in one of them is found like one in other letters."""
+_NOTHING = Opt(("",), (-1,), "-")
+"""What stands for a formula that is too large to be looked for."""
 _Pending = tuple[tuple[tuple[int, ...], tuple[int, ...], bool], "_Pending"] | None
 """Nodes of one formula that have to become nodes of another, in any order or not, and what remains after them."""
 MOST_STEPS = 1_000
@@ -30,29 +36,33 @@ class Subformula:
     """
 
     def __init__(self, tree: Opt) -> None:
-        self._tree = _Keyed(tree)
-        self.size = len(tree)
+        self._tree = _keyed(tree if len(tree) <= LARGEST else _NOTHING)
+        self.size = len(self._tree.labels) if len(tree) <= LARGEST else len(tree)
 
     def inside(self, formula: Opt) -> Contained | None:
         """Return how a formula contains this one, or equals it; None if it does not."""
         if len(formula) > LARGEST:
             return None
-        found = _Keyed(formula)
-        if len(self._tree.labels) > len(found.labels):
+        found = _keyed(formula)
+        if self.size > len(found.labels):
             return None
         places = list(self._places(found))
         if any(self._sits_at(found, place, found.exact, self._tree.exact) for place in places):
             return "same letters"
         return "other letters" if any(self._is_renamed_at(found, place) for place in places) else None
 
+    def is_as_large_as(self, formula: Opt) -> bool:
+        """Return True for a formula of the same size, which is the whole of this one if it contains it."""
+        return self.size == len(canonical_form(formula).labels)
+
     def _places(self, found: _Keyed) -> Iterator[int]:
         """Yield the nodes of a formula that have the shape of this one, perhaps beside further operands."""
         ours = self._tree
-        label, operands = ours.labels[0], len(ours.children[0])
+        label, operands = ours.alike[0], len(ours.children[0])
         is_open = label.startswith("U!") and operands > 1
         for node, key in enumerate(found.shapes):
             if key == ours.shapes[0] or (
-                is_open and found.labels[node] == label and len(found.children[node]) > operands
+                is_open and found.alike[node] == label and len(found.children[node]) > operands
             ):
                 yield node
 
@@ -102,7 +112,7 @@ class Subformula:
                 if renamed is None:
                     continue
                 after = tuple(each for each in theirs if each != other)
-                below = ours.labels[one].startswith("U!")
+                below = ours.alike[one].startswith("U!")
                 inner = (tuple(ours.children[one]), tuple(found.children[other]), below)
                 states.append(((inner, ((left, after, is_unordered), rest)), renamed))
         return False
@@ -112,7 +122,7 @@ class Subformula:
         ours = self._tree
         if one and ours.shapes[one] != found.shapes[other]:
             return None
-        label, theirs = ours.labels[one], found.labels[other]
+        label, theirs = ours.alike[one], found.alike[other]
         if not _is_letter(label):
             return names if label == theirs else None
         if label in names:
@@ -120,20 +130,18 @@ class Subformula:
         return None if theirs in names.values() else {**names, label: theirs}
 
 
+@lru_cache(maxsize=256)
+def _keyed(tree: Opt) -> _Keyed:
+    return _Keyed(tree)
+
+
 class _Keyed:
-    """An operator tree with keys of its subtrees: operands of sums in any order, variables by name or nameless; exp(x) is e^x."""
+    """The canonical form of a formula with keys of its subtrees: operands of sums in any order, variables by name or nameless."""
 
     def __init__(self, tree: Opt) -> None:
-        self.tree, self.children = tree, tree.children()
-        self.labels = [_MIRRORED.get(label, label) for label in tree.labels]
-        for node, label in enumerate(tree.labels):
-            if label in _MIRRORED:
-                self.children[node] = self.children[node][::-1]
-            elif label == "F!exp" and len(self.children[node]) == 1:
-                self.children[node] = [len(self.labels), *self.children[node]]
-                self.children.append([])
-                self.labels[node] = "O!SUP"
-                self.labels.append("V!𝑒")
+        canonical = canonical_form(tree)
+        self.labels, self.children = canonical.labels, canonical.children
+        self.alike = [_ALIKE.get(label, label) for label in self.labels]
 
     @cached_property
     def exact(self) -> list[int]:
@@ -143,7 +151,7 @@ class _Keyed:
     @cached_property
     def shapes(self) -> list[int]:
         """The keys of subtrees whose variables have no names."""
-        return self._keys([label[:2] if _is_letter(label) else label for label in self.labels])
+        return self._keys([label[:2] if _is_letter(label) else label for label in self.alike])
 
     def _keys(self, labels: Sequence[str]) -> list[int]:
         keys = [0] * len(labels)

@@ -114,7 +114,8 @@ class FormulaGrader:
         if self._open is None or opt is None or not has_big_operator(opt):
             return 0.0
         opened = open_form(opt)
-        inside, is_whole = self._open.inside(opened), len(opened) == self._open.size
+        inside = self._open.inside(opened)
+        is_whole = inside is not None and self._open.is_as_large_as(opened)
         if inside == "same letters":
             return COMPLETED if is_whole else CONTAINED
         if inside is None or self._form is None:

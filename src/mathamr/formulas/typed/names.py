@@ -14,10 +14,11 @@ GREEK = names(
 _COMMANDS = names(
     "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr"
 )
-_OPERATORS = names(
+OPERATORS = names(
     "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
     " var cov Beta curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
 )
+"""Functions that have no command of their own in LaTeX."""
 _GROUPS = names("GL SL SO SU PGL PSL Sp")
 LIMITS = {
     "lim": r"\lim", "limit": r"\lim", "limsup": r"\limsup", "liminf": r"\liminf", "sup": r"\sup", "inf": r"\inf", "max": r"\max",
@@ -56,7 +57,7 @@ PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\bino
 
 
 NAMES = frozenset().union(
-    GREEK, _COMMANDS, _OPERATORS, LIMITS, CONSTANTS, RELATIONS, OPERATIONS, CONNECTIVES, WRAPPED, PAIRS
+    GREEK, _COMMANDS, OPERATORS, LIMITS, CONSTANTS, RELATIONS, OPERATIONS, CONNECTIVES, WRAPPED, PAIRS
 ) - names("inf id im Im Re tr rk var cov Res Ind char conv adj span supp vol union product integral limit")
 """Names that are known inside a word, too."""
 
@@ -80,7 +81,7 @@ def function(word: str) -> str | None:
     """
     if word in _COMMANDS:
         return f"\\{word}"
-    return f"\\operatorname{{{word}}}" if word in _OPERATORS or word in _GROUPS else None
+    return f"\\operatorname{{{word}}}" if word in OPERATORS or word in _GROUPS else None
 
 
 def is_name(word: str) -> bool:
@@ -90,7 +91,7 @@ def is_name(word: str) -> bool:
         or word in INFINITY
         or word in BLACKBOARD
         or word in _COMMANDS
-        or (word in _OPERATORS and word not in names("Re char span rank id im Im supp hom var cov Beta"))
+        or (word in OPERATORS and word not in names("Re char span rank id im Im supp hom var cov Beta"))
         or word in _GROUPS
         or word in ("lim", "limsup", "liminf", "int", "iint", "oint", "sqrt", "cbrt", "binom")
     )
