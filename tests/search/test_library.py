@@ -14,8 +14,9 @@ from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.search.library import library_query
-from mathamr.search.namequery import NameQuery, last_parts
+from mathamr.search.namequery import NameQuery
 from mathamr.search.options import SearchOptions
+from mathamr.search.postnames import last_parts
 from mathamr.search.postranker import PostRanker, central_first
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, QueryVectors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,12 +163,18 @@ def test_without_its_promotion_vectors_would_have_won(index: Index) -> None:
     assert plain != queries
 
 
-def worth(body: str, name: str = "nowhere dense", **more: object) -> float:
-    """How much of a name a post of a large collection has, whose words are all common."""
+def noted(identifier: str, body: str, **more: object) -> Post:
     given: dict[str, object] = {"title": "", "markup": "latex"} | more
-    post = Post("p", "note", body, **given)  # type: ignore[arg-type]
-    rarity = dict.fromkeys(stems(words(name)), 2.0)
-    return _worth(NameQuery(tuple(words(name)), rarity, frozenset(), {}), post)
+    return Post(identifier, "note", body, **given)  # type: ignore[arg-type]
+
+
+def ranked(posts: Sequence[Post]) -> tuple[list[str], dict[str, dict[str, float]]]:
+    """How posts of a large collection are ranked by a name whose words are all common, if the last had been first."""
+    known = {post.id: post for post in posts}
+    hits = [Scored(post.id, 1 - place / 1000) for place, post in enumerate(posts[::-1])]
+    name = NameQuery(("nowhere", "dense"), dict.fromkeys(stems(["nowhere", "dense"]), 2.0), frozenset(), {})
+    found, evidence = name.first(hits, Known(known), having(known))
+    return [hit.id for hit in found], evidence
 
 
 class Known:
@@ -196,7 +203,7 @@ def having(posts: Mapping[str, Post]) -> Having:
 
 
 def _worth(name: NameQuery, post: Post) -> float:
-    """By how many deviations a post with a score of 0 is raised, the scores of others being 1 and -1."""
+    """The score of a post that had 0 before, in deviations, the scores of others being 1 and -1."""
     others = {each: Post(each, "note", "Quite another thing.", markup="text") for each in ("up", "down")}
     hits = [Scored("up", 1.5**0.5), Scored(post.id, 0.0), Scored("down", -(1.5**0.5))]
     posts = {post.id: post, **others}
@@ -205,17 +212,37 @@ def _worth(name: NameQuery, post: Post) -> float:
 
 
 def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
-    scattered = worth("It is dense nowhere.")
-    mentioned = worth("As every nowhere dense set is.")
-    defined = worth(r"A set is \emph{nowhere dense} if its closure has no interior.")
-    titled = worth("Nothing.", title="Nowhere dense sets")
-    exact = worth("Nothing.", title="Nowhere dense")
-    alias = worth("Nothing.", title="Small sets", aliases=("Rare sets", "Nowhere dense"))
-    label = worth("Nothing.", title="Small sets", place=Place("a.tex", 3, "def:nowhere-dense"))
-    assert titled < alias == label < exact
-    assert 0 < worth("It is dense.") < scattered < mentioned < defined < titled < exact
-    assert worth("<p>It is <em>nowhere dense</em>.</p>", markup="html") == pytest.approx(defined)
-    assert worth("It is **nowhere dense**.", markup="markdown") == pytest.approx(defined)
+    small = {"title": "Small sets"}
+    posts = [
+        noted("exact", "Nothing.", title="Nowhere dense"),
+        noted("alias", "Nothing.", aliases=("Rare sets", "Nowhere dense"), **small),
+        noted("introduced", r"It is \emph{nowhere dense}.", keywords=("nowhere dense",)),
+        noted("listed", "Dense or nowhere.", keywords=("nowhere dense",), **small),
+        noted("label", "Nothing.", place=Place("a.tex", 3, "def:nowhere-dense"), **small),
+        noted("titled", "Nothing.", title="Nowhere dense sets"),
+        noted("latex", r"A set is \emph{\myindex{nowhere dense}} if its closure has no interior."),
+        noted("html", "<p>It is <em>nowhere dense</em>.</p>", markup="html"),
+        noted("markdown", "It is **nowhere dense**.", markup="markdown"),
+        noted("mentioned", "As every nowhere dense set is."),
+        noted("scattered", "It is dense nowhere."),
+        noted("word", "It is dense."),
+        noted("nothing", "It is."),
+    ]
+    found, evidence = ranked(posts)
+    alike = {"latex", "html", "markdown"}
+    assert set(found[6:9]) == alike
+    assert [each for each in found if each not in alike] == [
+        post.id for post in posts if post.id not in alike
+    ]
+    shown = evidence["name"]
+    assert (
+        shown["latex"]
+        == shown["html"]
+        == shown["markdown"]
+        > shown["mentioned"]
+        > shown["scattered"]
+        > shown["word"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,3 +323,46 @@ def test_a_remark_with_its_sections_title_comes_behind_what_is_called_so(index: 
     bonuses = [name._title_bonus(post) for post in (section, titled, remark)]
     assert bonuses == sorted(bonuses, reverse=True)
     assert bonuses[1] > bonuses[2] > 0
+
+
+UNIVALENCE = [
+    Post(
+        "introduction",
+        "section",
+        "Homotopy types and the univalence axiom, the univalence axiom by Voevodsky.",
+        "Foundations: Introduction",
+        "latex",
+        keywords=("univalence axiom",),
+    ),
+    Post(
+        "defined",
+        "section",
+        r"It is called the \emph{univalence axiom} and identifies equivalent types.",
+        "Foundations: History",
+        "latex",
+    ),
+    Post(
+        "axiom",
+        "axiom",
+        "For all types, the canonical map from identity to equivalence is an equivalence.",
+        "Axiom 2.10.3 (Univalence)",
+        "latex",
+        keywords=("axiom, univalence",),
+    ),
+    Post("tagged", "note", "Types without it.", "Set theory", "markdown", tags=("univalence-axiom",)),
+    Post("consequence", "lemma", "The univalence axiom holds here.", "Lemma: Univalence axiom", "latex"),
+]
+
+
+@pytest.mark.parametrize("typed", ["univalence axiom", "Axiom (Univalence)", "Univalence"])
+@pytest.mark.parametrize("title", ["Axiom 2.10.3 (Univalence)", "Axiom (The univalence axiom)", "Univalence"])
+def test_an_own_name_comes_first_then_what_is_listed(
+    model_folder: Path, tmp_path: Path, typed: str, title: str
+) -> None:
+    posts = [replace(each, title=title) if each.id == "axiom" else each for each in UNIVALENCE]
+    build(tmp_path / "index", posts, model_folder)
+    with Index.open(tmp_path / "index", device="cpu") as opened:
+        found = [hit.id for hit in opened.search(typed)]
+        assert found[0] == "axiom"
+        if typed == "univalence axiom":
+            assert set(found[1:3]) == {"introduction", "tagged"}

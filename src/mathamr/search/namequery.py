@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
@@ -37,17 +37,21 @@ from mathamr.index.lexical.terms import (
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.index.preview import Preview, PreviewHead, SentenceNumbers, hash_term
 from mathamr.index.scored import Scored, ScoredColumns
-from mathamr.posts.formats.declaration.namewords import name_words
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Markup, Post
+from mathamr.posts.postkind import kind_named
+from mathamr.search.postnames import (
+    MOST_WORDS,
+    emphasised_terms,
+    has_inherited_title,
+    last_parts,
+    own_names,
+)
 from mathamr.search.query import Query
 from mathamr.systems.models import boxed, boxed_folder
 
-MOST_WORDS = 5
-"""A query with more words is more than a name."""
 _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that can be part of a name, as in "$p$-adic number"."""
-_INHERITED = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,3}(?: [\w.]*\d[\w.]*| [A-Z])?: ")
 _IDENTIFIER = re.compile(r"\w[_.]\w|[a-z][A-Z]")
 MOST_CALLED = 200
 """The largest number of posts with a word in their names, tags and keywords that are all looked at."""
@@ -68,28 +72,6 @@ MENTIONED = 0.006
 _LISTED = {"tag": 195.0, "indexed": 190.0, "question tag": 4.0}
 """Weights of the name as a tag, as an entry of an index, and as a tag of an answer's question: the first two are above most titles that
 only contain it, the last is as much as a text can have by defining the name."""
-
-_EMPHASISED_NAME = r"[^{}<>*\n]{1,120}"
-_EMPHASIS: dict[Markup, re.Pattern[str]] = {
-    "latex": re.compile(
-        rf"""
-        \\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_EMPHASISED_NAME})\}}      # \emph{{name}}
-        | \{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_EMPHASISED_NAME})\}}                  # {{\em name}}
-        """,
-        re.X,
-    ),
-    "html": re.compile(
-        rf"<(?:em|strong|i|b|dfn)\b[^<>]{{0,100}}>({_EMPHASISED_NAME})</(?:em|strong|i|b|dfn)>", re.IGNORECASE
-    ),
-    "markdown": re.compile(
-        rf"""
-        (?<![\w*])\*{{1,3}}(?=\S)({_EMPHASISED_NAME}?)(?<=\S)\*{{1,3}}(?![\w*])      # *name*
-        | (?<!\w)__?(?=\S)([^_\n]{{1,120}}?)(?<=\S)__?(?!\w)                         # _name_
-        """,
-        re.X,
-    ),
-}
-"""What a definition emphasises is usually the name that it introduces."""
 
 Having = Callable[[Collection[str], Sequence[str]], Mapping[str, Collection[str]]]
 """Returns, for each of the posts, which of the stems it has."""
@@ -171,6 +153,12 @@ class NameQuery:
         """The stems of the words."""
         return stems(list(self.words))
 
+    @cached_property
+    def _kinds(self) -> set[str]:
+        """The stems of words that say what kind of thing is named, unless all do."""
+        found = set(stems([word for word in self.words if kind_named(word)]))
+        return set() if found.issuperset(self.stems) else found
+
     @property
     def terms(self) -> Terms:
         """The terms that the corrections add to a query."""
@@ -190,35 +178,44 @@ class NameQuery:
         """Return the hits with posts that have the name first, and by what: the evidence of posts by its name.
 
         `name` is the share of the greatest bonus that a post received, `tag` and `indexed` are 1 for a post whose author listed
-        it under the name, `question tag` for an answer to a question with that tag. Titles that are the name and what is listed under it come first, then titles with the whole name,
-        shorter ones earlier, then posts with a rare word. Other posts gain if
-        their text contains the words of the name, has them side by side, or emphasises them. Only posts that have all the words,
-        as the lexical index knows, are read. The titles of the first `candidates` are searched.
+        it under the name, `question tag` for an answer to a question with that tag. Whatever the scores say, posts that are called so come
+        first, then those that define the name and are listed under it, then others that are listed, and sections with this heading. Others gain if
+        their title contains it, the shorter that is the more, or a rare word of it, or if their text has its words, has them side by
+        side, or emphasises them. Only posts that have all the words, as the lexical index knows, are read. The titles of the first
+        `candidates` are searched.
         """
         columns = ScoredColumns.of(hits)
         first, spread = columns[:candidates].ids, deviation(columns.scores)
-        found = zip(self.always, columns.find(self.always).tolist(), strict=True)
-        read = {*columns[:READ].ids, *(each for each, place in found if place >= 0)}
+        places = zip(self.always, columns.find(self.always).tolist(), strict=True)
+        read = {*columns[:READ].ids, *(each for each, place in places if place >= 0)}
         titled = [*first, *read.difference(first)]
         # A letter may stand in a formula, which has no words.
         wanted = set(stems([word for word in self.words if not _is_letter(word)]))
         held = having(wanted, titled)
-        whole = [each for each in titled if wanted.issubset(held.get(each, ()))]
+        # The kind of a post is part of its name, whether its text says it or not.
+        needed = wanted - self._kinds
+        whole = [each for each in titled if needed.issubset(held.get(each, ()))]
         bonus = {each: self._words_bonus(each, held.get(each, ())) for each in read.difference(whole)}
-        together = []
+        together, own, headed = [], set[str](), set[str]()
         listed: dict[str, dict[str, float]] = {}
-        for each, head in posts.preview_heads([each for each in whole if each not in read]).items():
-            if not is_module_note(head.post):
-                bonus[each] = self._title_bonus(head.post)
-                self._note_listing(head.post, listed)
-        for each, preview in posts.previews([each for each in whole if each in read]).items():
-            if not is_module_note(preview.post):
-                worth, is_together = self._text_bonus(preview)
-                bonus[each] = self._title_bonus(preview.post) + worth
-                self._note_listing(preview.post, listed)
+        near = [each for each in whole if each in read]
+        far = [each for each in whole if each not in read]
+        found: dict[str, Preview | PreviewHead] = {**posts.preview_heads(far), **posts.previews(near)}
+        for each, seen in found.items():
+            if is_module_note(seen.post):
+                continue
+            bonus[each] = self._title_bonus(seen.post)
+            self._note_listing(seen.post, listed)
+            if self._is_called(seen.post):
+                (headed if seen.post.kind == "section" else own).add(each)
+            if isinstance(seen, Preview):
+                worth, is_together = self._text_bonus(seen)
+                bonus[each] += worth
                 together += [each] if is_together else []
-        for each, (body, markup) in posts.texts(together).items():
-            bonus[each] += self._definition_bonus(body, markup)
+        texts = posts.texts(together).items()
+        defining = {each for each, (body, markup) in texts if self._is_defined_in(body, markup)}
+        for each in defining:
+            bonus[each] += _DEFINED
         if "tag" in listed:
             listed["question tag"] = self._answers_to_tagged(
                 [each for each in titled if each not in listed["tag"]], posts
@@ -230,6 +227,11 @@ class NameQuery:
         raised[columns.find(bonus)] += spread * np.array([*bonus.values()])
         for evidence, ids in listed.items():
             raised[columns.find(ids)] += spread * _LISTED[evidence]
+        written = {*listed.get("tag", ()), *listed.get("indexed", ())}
+        classes = np.zeros(len(raised))
+        for rank, members in enumerate((written | headed, written & defining, own), 1):
+            classes[columns.find(members)] = rank
+        raised += classes * (1 + raised.max() - raised.min())
         most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return columns.with_scores(raised).best(), {"name": shown, **listed}
@@ -252,7 +254,8 @@ class NameQuery:
             shares = [len(name) / len(each) for each in called(post) if each] if has_name else []
         else:
             shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
-        own = 0 if _has_inherited_title(post) else 1
+        shares += [1.0] if self._is_called(post) else []
+        own = 0 if has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
 
     def _answers_to_tagged(self, ids: Sequence[str], posts: NamedPosts) -> dict[str, float]:
@@ -308,11 +311,14 @@ class NameQuery:
             together
         )
 
-    def _definition_bonus(self, body: str, markup: Markup) -> float:
-        """Return the bonus for the emphasised name in a text."""
-        name = self.stems
+    def _is_called(self, post: Post) -> bool:
+        """Return True if the name is one of the post's own."""
+        return self.stems in map(stems, own_names(post))
+
+    def _is_defined_in(self, body: str, markup: Markup) -> bool:
+        """Return True if a text emphasises the name."""
         emphasised = emphasised_terms(body[:BEGINNING], markup)
-        return _DEFINED if any(stems(words(each)) == name for each in emphasised) else 0.0
+        return any(stems(words(each)) == self.stems for each in emphasised)
 
 
 def _beginning(preview: Preview) -> str:
@@ -329,42 +335,9 @@ def _beginning(preview: Preview) -> str:
     return "\n".join(found)
 
 
-def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
-    r"""Yield the emphasised parts of a text, as they are written.
-
-    >>> list(emphasised_terms(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
-    ['nowhere dense', 'meagre']
-    >>> list(emphasised_terms("A **prime number** is 2 * 3 * 5?", "markdown"))
-    ['prime number']
-    """
-    return (text for text, _ in emphasised_places(body, markup))
-
-
-def emphasised_places(body: str, markup: Markup) -> Iterator[tuple[str, int]]:
-    """Yield the emphasised parts of a text, as they are written, and where each ends with its mark."""
-    pattern = _EMPHASIS.get(markup)
-    if pattern is None:
-        return
-    for match in pattern.finditer(body):
-        yield next(group for group in match.groups() if group is not None), match.end()
-
-
 def _is_letter(word: str) -> bool:
     """Return True for a letter and for the name of a Greek one; a character of Chinese or Japanese is a word."""
     return (len(word) == 1 and not is_ideograph(word)) or f"\\{word}" in SYMBOLS
-
-
-def last_parts(post: Post) -> Iterator[list[str]]:
-    """Yield the last parts of a declaration's names as words, as many parts as a name can have words.
-
-    >>> list(last_parts(Post("a", "theorem", "", title="Nat.add_comm", markup="declaration")))
-    [['nat', 'add', 'comm'], ['nat', 'add', 'comm'], ['add', 'comm'], ['add', 'comm']]
-    """
-    for name in (post.title, *post.aliases):
-        parts = name.split(".")
-        for start in range(max(0, len(parts) - MOST_WORDS), len(parts)):
-            tail = ".".join(parts[start:])
-            yield from (words(tail), words(name_words(tail)))
 
 
 def is_module_note(post: Post | Payload) -> bool:
@@ -375,13 +348,6 @@ def is_module_note(post: Post | Payload) -> bool:
 def is_declaration(payload: Payload) -> bool:
     """Return True for a declaration of a formal library."""
     return not is_module_note(payload) and any(tag.startswith("module:") for tag in payload.tags)
-
-
-def _has_inherited_title(post: Post) -> bool:
-    """Return True for `Remark 2.1: Compact spaces`, which only names the section that the remark stands in."""
-    if post.markup == "latex" and post.kind not in ("section", "note"):
-        return _INHERITED.match(post.title) is not None
-    return post.title.lower().startswith(f"{post.kind}: ")
 
 
 def deviation(scores: npt.ArrayLike) -> float:

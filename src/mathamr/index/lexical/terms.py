@@ -162,7 +162,7 @@ def called(post: Post) -> list[list[str]]:
         return []
     if post.markup == "declaration":
         return [words(name) for name in dict.fromkeys((post.title, name_words(post.title), *post.aliases))]
-    found = map(words, (_title_text(post), *post.aliases, label_text(post)))
+    found = map(words, (title_text(post), *post.aliases, label_text(post)))
     return [name for name in found if name]
 
 
@@ -203,7 +203,8 @@ def misspellings(word: str) -> dict[str, None]:
     return dict.fromkeys((f"~{word}", *(f"~{word[:place]}{word[place + 1 :]}" for place in range(len(word)))))
 
 
-def _title_text(post: Post) -> str:
+def title_text(post: Post) -> str:
+    """Return the title of a post without its formulas."""
     return "".join(piece.text for piece in title_pieces(post.title, post.markup) if piece.kind == "text")
 
 
