@@ -23,7 +23,6 @@ from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, read
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.postkind import PostKind
-from mathamr.search import namedformulas
 from mathamr.search.searcher import Index
 
 try:
@@ -132,8 +131,12 @@ def tools(index: Index) -> MCPServer[Any]:
     def formulas_of(
         name: Annotated[str, Field(description="a name of mathematics, such as 'gaussian integral'")],
     ) -> dict[str, Any]:
-        """Return the formulas that a famous name stands for, as LaTeX; search for one of them to find posts that do not say the name."""
-        return {"name": name, "formulas": list(namedformulas.formulas_of(name))}
+        """Return the formulas that a famous name stands for, or that the collection gives the name to, as LaTeX.
+
+        Search for one of them to find posts that do not say the name.
+        """
+        with _reported_errors(name):
+            return {"name": name, "formulas": index.formulas_of(name)}
 
     @tool
     def name_of(
@@ -141,9 +144,9 @@ def tools(index: Index) -> MCPServer[Any]:
             str, Field(description="a formula as LaTeX, without dollar signs", max_length=2000)
         ],
     ) -> dict[str, Any]:
-        """Return what a formula is called, in these or other letters, with or without its bounds; empty if it has no famous name."""
+        """Return what a formula is called, in these or other letters, with or without its bounds: famous names, then those of the collection."""
         with _reported_errors(formula):
-            return {"formula": formula, "names": list(namedformulas.names_of(formula))}
+            return {"formula": formula, "names": index.names_of(formula)}
 
     if index.has_declarations:
         for each in library_tools(index, _reported_errors):

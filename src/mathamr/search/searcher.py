@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.formulas.latex.macros import without_macros
 from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
@@ -32,6 +33,7 @@ from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment
+from mathamr.search.collectionnames import formulas_in_collection, names_in_collection
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
 from mathamr.search.explanations import (
@@ -50,6 +52,7 @@ from mathamr.search.hits import LISTED_BY, Hits
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
 from mathamr.search.listing import list_passing
 from mathamr.search.locations import labelled_first, within
+from mathamr.search.namedformulas import formulas_of, names_of
 from mathamr.search.nameholders import name_notes
 from mathamr.search.namequery import is_declaration
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
@@ -493,30 +496,47 @@ class Index(Closing):
 
     def _ranker(self, context: QueryContext, task: Task) -> Ranker:
         archive = self.archive
-        engine = archive.engine
-
-        def formula_ranker(context: QueryContext) -> FormulaRanker:
-            return FormulaRanker(
-                context,
-                engine,
-                lambda: archive.lexical.formulas,
-                CatalogueVisuals(archive.catalogue),
-                archive.payloads,
-                archive.filters,
-            )
-
         if task == "formulas":
-            return formula_ranker(context)
+            return self._formula_ranker(context)
         return PostRanker(
             context,
-            engine,
+            archive.engine,
             lambda: archive.lexical.posts,
             archive.payloads,
             archive.catalogue,
             filters=archive.filters,
-            formula_ranker=formula_ranker,
+            formula_ranker=self._formula_ranker,
             has_declarations=self.has_declarations,
         )
+
+    def _formula_ranker(self, context: QueryContext) -> FormulaRanker:
+        archive = self.archive
+        return FormulaRanker(
+            context,
+            archive.engine,
+            lambda: archive.lexical.formulas,
+            CatalogueVisuals(archive.catalogue),
+            archive.payloads,
+            archive.filters,
+        )
+
+    @_one_revision
+    def formulas_of(self, name: str) -> list[str]:
+        """Return the formulas of a name as LaTeX: those of the table of named formulas, then those that posts give the name to."""
+        own = formulas_in_collection(name, self.archive.lexical.posts, self.archive.catalogue)
+        return list(dict.fromkeys((*formulas_of(name), *own)))
+
+    @_one_revision
+    def names_of(self, latex: str, macros: Sequence[str] = ()) -> list[str]:
+        """Return what a formula is called, in these letters or others: in the table of named formulas, then by posts."""
+
+        def ranker_of(query: Query) -> FormulaRanker:
+            return self._formula_ranker(QueryContext(query, self._encoder, formula=query.formulas[0]))
+
+        plain = without_macros(latex, macros) if macros else latex
+        own = names_in_collection(plain, ranker_of, self.archive.catalogue)
+        found = {name.lower(): name for name in [*names_of(latex, tuple(macros)), *own][::-1]}
+        return list(found.values())[::-1]
 
     @_one_revision
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:

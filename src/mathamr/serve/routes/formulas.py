@@ -19,7 +19,6 @@ from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import pieces
 from mathamr.posts.rendering.drawing import draw, draw_formula
-from mathamr.search.namedformulas import formulas_of, names_of
 from mathamr.search.query import with_formulas_marked
 from mathamr.serve.answers import (
     CommandsAnswer,
@@ -88,11 +87,12 @@ async def names(service: Reader, latex: str = "", name: str = "") -> Any:
     """Return what a formula is called, and the formulas of a name: one of both is asked for."""
     _check_length(service, latex, "latex")
     _check_length(service, name, "name")
-    return await service.compute(
+    index = service.index
+    return await service.read(
         lambda: JSONResponse(
             {
-                "names": list(names_of(latex, _macros(service, latex))) if latex else [],
-                "formulas": list(formulas_of(name)),
+                "names": of_index(lambda: index.names_of(latex, _macros(service, latex))) if latex else [],
+                "formulas": of_index(lambda: index.formulas_of(name)) if name else [],
             }
         )
     )
@@ -184,7 +184,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "post": entry.post,
         "latex": entry.formula.latex,
         "query": _findable(service, entry.formula.latex, macros),
-        "names": list(names_of(entry.formula.latex, macros)),
+        "names": of_index(lambda: service.index.names_of(entry.formula.latex, macros)),
         "mathml": drawn.mathml,
         "display": entry.formula.display,
         "error": drawn.error,
