@@ -1,0 +1,80 @@
+"""What the attacks by machine are made of: the pieces of each format, of queries and of answers, and values that nobody expects."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+WORDS = ("a zebra ", "quagga. ", "Theorem 2.1 ", "$x$", "$x^2+y^2=z^2$", "\n\n")
+HTML = ("<p>", "</p>", "<div>", "<table><tr><td>", "<math><mi>x</mi>", "</math>", "<script>", "</script>", "<!--", "-->", "&#x3c;", "&lt;", "<a href='#a'>", "<svg>",
+        "<h1>", "</h1>", "<ul><li>", "<pre>", "<", ">", '"', "<template>", "<style>", "&#xfdd0;0&#xfdd0;", "\\(", "\\)", "<span class=math>", "</span>", "<form>", "<nav>",
+        "<annotation encoding='application/x-tex'>", "<![CDATA[", "<math alttext='", "<ruby>", "<br ", "a=b ")  # fmt: skip
+GRAMMARS: dict[str, tuple[str, ...]] = {
+    "a.md": ("# a\n", "## $x$\n", "- ", "> ", "```\n", "~~~\n", "---\n", "a: b\n", "|a|b|\n|-|-|\n", "[a](", ")", "![", "[[", "]]", "$", "$$\n", "\\(", "\\)",
+             "<div>", "</div>", "<!--", "-->", "&#x41;", "*a", "**", "_", "\\begin{align}", "\\end{align}", "[^1]", "    x\n", "<a href='", "\t", "~~", "\\[", "\\]", "^", "{#thm-a}",
+             ":::{prf:theorem} A\n:label: a\n", ":::\n", "{ref}`a`", "@thm-a", "{number}`%s <a>`", "(a)=\n", ":::: {.column}\n", "\\newcommand{\\a}[1]{#1#1}", "aliases: [a, b]\n", "tags: #a/b ", "{index}`a; b`"),
+    "a.tex": ("\\section{", "}", "{", "\\begin{theorem}", "\\end{theorem}", "\\begin{align}", "\\end{align}", "$", "$$", "\\[", "\\]", "\\newcommand{\\a}[1]{#1#1}",
+              "\\a{", "\\input{b}", "%", "\\verb|", "|", "\\label{a}", "\\ref{a}", "\\\\", "&", "\\item ", "\\begin{tikzpicture}", "\\def\\b{\\a}", "\\b", "^{", "_{",
+              "\\NewDocumentCommand{\\c}{s o m}{#3\\IfBooleanTF{#1}{", "\\DeclareMathOperator{\\d}{", "\\def\\e#1.#2{", "\\let\\f=\\e", "\\newtheorem{lem}[theorem]{Lemma}", "\\numberwithin{theorem}{section}",
+              "\\setcounter{theorem}{9999999}", "\\addtocounter{section}{-1}", "\\renewcommand{\\thesection}{\\Roman{section}", "\\index{a!b|see{c}}", "\\newenvironment{g}[1]{", "\\begin{g}", "\\end{g}", "\\ifx", "\\else", "\\fi", "\\expandafter", "\\csname", "\\endcsname", "#1"),
+    "a.html": HTML,
+    "a.org": ("* a\n", "** b\n", "#+begin_src\n", "#+end_src\n", "#+begin_theorem\n", "#+end_theorem\n", "[[", "][", "]]", "$", "\\(", "\\)", "- ", "| a | b |\n", ":PROPERTIES:\n", ":END:\n", "=", "/", "*", "_", "<<a>>", "#+latex_header: \\newcommand{\\a}{b}\n", ":a:b:"),
+    "a.rst": ("a\n=\n", "b\n-\n", ":math:`", "`", "``", ".. math::\n\n   x\n\n", ".. note::\n\n   ", "|a|", "*", "- ", "   ", ".. |a| replace:: b\n", "::\n\n", "[1]_", "+-+\n", ".. index:: a; b\n", ".. _a:\n\n", ":ref:`a`", ".. prf:theorem:: A\n   :label: a\n\n   "),
+    "a.adoc": ("= a\n", "== b\n", "stem:[", "]", "[stem]\n++++\n", "++++\n", "====\n", "----\n", "<<a>>", "[[a]]", "* ", "*a*", "`", "|===\n", "xref:a[", "asciimath:[", "(", ")", "sqrt", "((", "))", "[.theorem]\n"),
+    "a.bib": ("@article{a,", "title={", "}", "{", '"', "#", ",", "year=1999", '@string{b="c"}', "@comment{", "=", "\n", "author={A and B}", "@", "keywords={a,b}"),
+    "a.lean": ("theorem a : ", "def b := ", "/-- ", "-/", "/-", "--", "(x : X)", "{", "}", "namespace A\n", "end A\n", "variable (y : Y)\n", "structure S where\n", "| a\n", '"', 'r#"', "`x`", "\n", "@[simp]", "where\n", ":= by\n", "/-! # a\n", "[", "]", "⟨"),
+    "a.v": ("(** ", "*)", "(* ", "Lemma a : ", "Proof.", "Qed.", "[", "]", "%", '"', "forall x, ", "* a\n", "\n", "Definition b := ", "Section A.", "End A."),
+    "a.txt": ("a ", "$", "$$", "\\(", "\\)", "{", "}", ".", "A. ", "\t", "1. ", "\\begin{align}", "\\end{align}"),
+    "a.jsonl": ('{"id": "a", "body": "', '"}\n', '{"id":', "[", "]", "{", "}", '"', "\\u0000", "\\ud800", "1e999", "null", "\n", '"body": "$x$"', ",", '"macros": ["\\\\newcommand{\\\\a}{b}"]', '"preamble": "'),
+    "a.ipynb": ('{"cells": [', '{"cell_type": "markdown", "source": ["', '"]}', "]", "}", ",", '"nbformat": 4', "# a", "[", "{", '"', "\\n", '"metadata": {}'),
+    "a.typ": ("= a\n", "#let a = $x$\n", "#let f(x) = $#x x$\n", "$a$", "#f(", ")", "#import \"b.typ\": *\n", "#link(\"", "\"", "/*", "*/", "//", "[", "]", "{", "}", "#theorem[", "<a>", "@a", "#show: ", "=> ", "\\", "box", "(", "frac(", "#figure(", ","),
+    "a.ptx": ("<pretext>", "</pretext>", "<section xml:id='a'>", "</section>", "<title>", "</title>", "<theorem>", "</theorem>", "<statement>", "<p>", "</p>", "<m>", "</m>", "<me>", "<md><mrow>", "<xref ref='a'/>", "<!--", "-->", "<![CDATA[", "<macros>", "</macros>", "<exercise>", "<introduction>", "<idx>", "<h>", "<docinfo>", "<numbering><divisions level='", "&lt;", "&a;", "<"),
+    "a.xml": ("<mediawiki><page><title>A</title><revision><text>", "</text></revision></page>", "</mediawiki>", "{{math|", "}}", "{|\n|-\n|", "|}", "[[", "]]", "&lt;math&gt;", "&lt;/math&gt;", "''", "'''", "==", "\n== a ==\n", "&lt;ref&gt;", "&lt;!--", "&lt;nowiki&gt;", "{{#if:", "|", "&amp;lt;", "[http://a ", "&lt;sup&gt;", "\n*"),
+    "Posts.xml": ('<posts>\n', '<row Id="1" PostTypeId="1" Title="t" Body="', '" />\n', "</posts>", "&lt;p&gt;", "&lt;span class=&quot;math-container&quot;&gt;$x$&lt;/span&gt;", "<", ">", "&#xA;", 'Id="', 'Tags="&lt;a&gt;"'),
+    "a.coq.v": ("Theorem a : forall x, x = x.\n", "Proof. ", "Qed.\n", "(** [", "*)", "(*", "<<", ">>", "#", "_a_"),
+}  # fmt: skip
+"""Pieces of each format by the name of a file; documents are sequences, repetitions and nestings of them."""
+SETTINGS: dict[str, tuple[str, ...]] = {
+    "_config.yml": ("title: a\n", "parse:\n", "  myst_enable_extensions: [a]\n", "sphinx:\n  config:\n    mathjax3_config:\n      tex:\n        macros:\n", '          "a": ["', '#1", 1]\n', "&a ", "*a", "- ", "!!python/object:os.system ", "{", "}", "[", "]", "'", "? ", "| \n", ": ", "<<: *a\n"),
+    "_quarto.yml": ("crossref:\n", "  chapters: true\n", "  custom:\n    - kind: float\n      key: a\n      reference-prefix: ", "number-depth: 99\n", "book:\n  chapters:\n    - a.md\n", "  thm-prefix: ", "[", "{", "'", "&a ", "*a", "- ", "include-in-header:\n  text: |\n    \\newcommand{\\a}{b}\n"),
+    "myst.yml": ("version: 1\n", "project:\n", "  math:\n", "    '\\a': '", "'\n", "  toc:\n    - file: a.md\n", "numbering:\n  heading_1: ", "[", "{", "&a ", "*a", "true\n", "  abbreviations:\n"),
+    "conf.py": ("mathjax3_config = {", "'tex': {", "'macros': {", "'a': ['", "#1', 1]", "}", "]", "(", ")", "r'''", "latex_elements = {'preamble': r'''\\newcommand{\\a}{b}", "'''}\n", "numfig = True\n", "-" * 50, "__import__('os').abort()\n", "f'{", "\\\n", "lambda: ", "[x for x in "),
+    "a.aux": ("\\newlabel{a}{{", "}{1}{A}{theorem.1}{}}\n", "}", "{", "\\relax\n", "\\@input{b.aux}\n", "\\newlabel{a@cref}{{[theorem][1][]1}{", "\\gdef \\a {", "9" * 30),
+    "a.sty": ("\\newcommand{\\a}[", "9]{#1", "}", "{", "\\RequirePackage{a}\n", "\\def\\a#1{", "\\NewDocumentCommand\\b{O{x} m}{", "\\ProvidesPackage", "\\let\\a\\b", "%"),
+    "b.typ": ("#let a = $b$\n", '#import "a.typ": *\n', "#let b = $a a$\n", "(", ")"),
+}  # fmt: skip
+"""Files that are read beside documents: settings of books, packages, labels of LaTeX."""
+BESIDE = {"_config.yml": "a.md", "_quarto.yml": "a.md", "myst.yml": "a.md", "conf.py": "a.rst", "a.aux": "a.tex", "a.sty": "a.tex", "b.typ": "a.typ"}  # fmt: skip
+"""The document that each of them is read with."""
+PACKED = {
+    "a.docx": ("<w:p>", "</w:p>", "<w:r><w:t>", "</w:t></w:r>", "<m:oMath>", "</m:oMath>", "<m:f><m:num>", "</m:num><m:den>", "</m:den></m:f>", "<w:tbl><w:tr><w:tc>", "<w:txbxContent>", "<w:pStyle w:val='heading²'/>", "<m:sSup><m:e>", "<w:footnoteReference w:id='1'/>", "a zebra ", "<w:sdt>", "<!--", "&a;"),
+    "a.epub": HTML,
+}  # fmt: skip
+"""Pieces of the text inside of Word documents and of books."""
+QUERY = (
+    "zebra ", "group ", "theorem ", "$", "$x^2+y^2=z^2$", "x^2+y^2=z^2", "int ", "int_0^1 ", "sum_(n=1)^∞ ", "sin(", "exp(x) ", "d/dx ", "lim x->0 ", "sqrt(", ")", "(", "|", "⟨", "⟩", "^", "_", "/", "=", "≤", "½", "∑", "√", "ﷺ",
+    "\\frac{", "}", "{", "\\", "\\pdv[", "\\ketbra{", "?", "* ", "*", '"', "tag:a ", "kind:note ", "-zebra ", "Pythagorean theorem ", "Euler's identity ", "Cauchy–Schwarz ", "Theorem 2.1", "(2.1)", "what is ", "x ", "y ", "f(x) ", "?x+", "[", "]", ",", "!", "'", "0.1.", "1e999", "9" * 40, "\n", "#", "@", "∀", "∫", "ℝ", "→", "dx",
+)  # fmt: skip
+"""Pieces of what people type."""
+ANSWERS = ('{"data": [', '{"index": 0, "embedding": [', "1.0,", "1e999", "1e30,", "NaN", "9" * 400, "[]", "{", "}", "]", ",", "null", '"', "\\ud800", "HTTP/1.1 200 OK\r\n", "Content-Length: 5\r\n", "Content-Length: -1\r\n",
+           "Transfer-Encoding: chunked\r\n", "Location: /v1/x\r\n", "\r\n", "5\r\n", "a: b\r\n", "HTTP/1.1 307 x\r\n", "HTTP/9 x\r\n", "[1.0,2.0]}]}")  # fmt: skip
+"""Pieces of what a server of embeddings may say."""
+ODD = ("\0", "\ufeff", "\u202e", "\ufdd0", "\x1b[2J", "\u0301" * 20, "ﷺ" * 20, "a" * 500, " " * 500, "\r", "0" * 60, "\ud800", "\x0c", "\u2028")  # fmt: skip
+VALUES: tuple[Any, ...] = (
+    None, True, -1, 0, 1, 2, 7, 255, 257, 99_999, 100_001, 2**31, 2**63, 2**70, 0.5, -0.0, math.inf, math.nan, "", "x", "\0", "..", "../..", "/dev/zero", "os:system", "st:x",
+    [], [1], {}, {"x": 1}, "a" * 10_000, [[]] * 100,
+)  # fmt: skip
+"""Values of a key of JSON that should have another one."""
+SLOW_TEXTS = {
+    "spaces.md": "a" + " " * 300_000 + "b",
+    "fences.md": "```\n" * 60_000,
+    "front.md": "---\n" + "a: b\n" * 100_000,
+    "brackets.md": "[" * 200_000,
+    "pictures.md": "![" * 200_000,
+    "joined.bib": "@article{a, title = " + '"a" # ' * 50_000 + '"b"}',
+    "comments.lean": "/-- a -/\n" * 40_000 + "theorem a : True := trivial\n",
+    "spaces.tex": "\\section" + " " * 300_000 + "x",
+    "braces.tex": "\\textbf{" * 40_000,
+    "Posts.xml": '<posts>\n<row Id="1" PostTypeId="1" Title="t" Body="b" />\n' + "<1" * 400_000 + ">",
+}
+"""Texts that one reader or another took time in the square of."""

@@ -1,0 +1,81 @@
+"""The harness of attacks itself: scripts/attacks."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+
+SCRIPTS = ROOT / "scripts" / "attacks"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+
+
+def test_every_attack_is_documented_and_every_name_in_the_document_is_one() -> None:
+    documents = [ROOT / "docs/attacks.md", ROOT / "lab/notes/serving.md"]  # the second has the later ones on servers
+    document = "\n".join(path.read_text(encoding="utf-8") for path in documents)
+    rows = [line.split("|")[1] for line in document.splitlines() if line.startswith("| `")]
+    named = {name for row in rows for name in re.findall(r"`([a-z_0-9]+)`", row)}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPTS), "--list"], capture_output=True, text=True, check=True
+    )
+    listed = set(done.stdout.split())
+    assert len(listed) > 85
+    assert not listed - named
+    assert not {name for name in named if "_" in name} - listed
+
+
+def test_the_smallest_case_that_fails_is_found() -> None:
+    from fuzz import Case, smallest
+
+    case = Case("a.md", (("a", 7), ("b", 100), ("c", 1), ("d", 50), ("e", 3)))
+    found = smallest(case, lambda few: few.text.count("b") > 10 and "d" in few.text)
+    assert found.parts == (("b", 12), ("d", 1))
+
+
+def test_a_seed_gives_the_same_cases() -> None:
+    from corpus import GRAMMARS, ODD
+
+    from fuzz import parts
+
+    made = [parts(random.Random("documents 1 7"), GRAMMARS["a.md"], ODD) for _ in range(2)]
+    assert made[0] == made[1] != parts(random.Random("documents 1 8"), GRAMMARS["a.md"], ODD)
+
+
+@pytest.mark.parametrize(("power", "is_steep"), [(1, False), (2, True)])
+def test_the_slope_of_calls_tells_linear_from_quadratic(power: int, *, is_steep: bool) -> None:
+    from fuzz import STEEP, slope
+
+    calls, _ = slope(lambda size: [len("a") for _ in range(size**power)], (100, 200, 800))
+    assert (calls > STEEP) is is_steep
+    assert calls == pytest.approx(power, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda: "read", "read"),
+        (lambda: 1 / 0, "finding: Traceback"),
+        (lambda: bytearray(1 << 30), "finding: more than 200 MB"),
+        (lambda: time.sleep(1000), "finding: ended by signal 14"),
+        (lambda: [None for _ in iter(int, 1)], "finding: "),
+    ],
+)
+def test_what_a_case_does_is_told_in_a_process_of_its_own(
+    work: object, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fuzz
+
+    monkeypatch.setattr(fuzz, "PATIENCE", 2)
+    result = fuzz.in_child(work, 1, 200)  # type: ignore[arg-type]
+    assert result.said.startswith(said)
+    assert result.is_finding is said.startswith("finding")
