@@ -15,19 +15,25 @@ MOST_ANSWERS, LONGEST_ANSWER = 256, 200_000
 
 @dataclass(frozen=True, slots=True)
 class JsonAnswer:
-    """An answer as JSON; `seconds`, which differ when it is given again, are kept apart."""
+    """An answer as JSON; `seconds`, which differ when it is given again, are kept apart.
+
+    An answer that does not last denies something after a look at the files, which may change before it is asked for again.
+    """
 
     rest: bytes
     seconds: Mapping[str, float]
+    lasts: bool = True
 
     @classmethod
-    def of(cls, answer: Mapping[str, Any], seconds: Mapping[str, float]) -> JsonAnswer:
+    def of(
+        cls, answer: Mapping[str, Any], seconds: Mapping[str, float], *, lasts: bool = True
+    ) -> JsonAnswer:
         """Encode an answer that is not empty.
 
         >>> JsonAnswer.of({"hits": []}, {"total": 0.5}).body
         b'{"seconds":{"total":0.5},"hits":[]}'
         """
-        return cls(_json(answer), seconds)
+        return cls(_json(answer), seconds, lasts)
 
     def with_seconds(self, seconds: Mapping[str, float]) -> JsonAnswer:
         """Return the same answer with other times."""

@@ -145,7 +145,8 @@ def _answered(service: Service, options: SearchRequest, where: Filter) -> JsonAn
     answer = service.answers.get(key)
     if answer is None:
         answer = _searched(service, options, task, where, started)
-        service.answers.put(key, answer)
+        if answer.lasts:
+            service.answers.put(key, answer)
         return answer
     no_time = dict.fromkeys(answer.seconds, 0.0)
     return answer.with_seconds(no_time | rounded_seconds({}, 0.0, time.perf_counter() - started))
@@ -188,7 +189,9 @@ def _searched(
     }
     now = time.perf_counter()
     return JsonAnswer.of(
-        answer, rounded_seconds({**hits.seconds, "parse": parse}, now - drawing, now - started)
+        answer,
+        rounded_seconds({**hits.seconds, "parse": parse}, now - drawing, now - started),
+        lasts=not hits.absent and hits.found not in ("similar", "nothing"),
     )
 
 
