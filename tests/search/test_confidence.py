@@ -127,6 +127,26 @@ def test_a_word_that_nothing_has_is_not_found(index: Index) -> None:
     assert judged(index, "Cantelli inequality", good) == ["similar"]
 
 
+def test_an_answer_in_other_words_is_never_surely_absent(index: Index) -> None:
+    """Of titles of forum questions, of whose answers one was among the first three, a third was told that there is nothing."""
+    poor = {"lexical": 0.01, "single": 0.4, "maxsim": 0.4}
+
+    def is_absent(text: str, ahead: float, answers: frozenset[str]) -> bool:
+        first = {**poor, "maxsim": poor["maxsim"] + ahead}
+        ranked = [RankedResult(f"r{place}", 1.0, each) for place, each in enumerate((first, *[poor] * 12))]
+        lexicon = index.archive.lexical.posts
+        return Confidence(Query.of_text(text), lexicon, MEASURED, ranked, answers=answers).is_surely_absent
+
+    short = "simplifying radicals of this sort"
+    long = "ratio of the number of rectangles to squares inside chess boards"
+    first, fourth = frozenset(["r0"]), frozenset(["r3"])
+    assert is_absent(short, 0.02, first)
+    assert is_absent(short, 0.2, fourth)
+    assert is_absent(long, 0.02, frozenset())
+    assert not is_absent(short, 0.2, first)
+    assert not is_absent(long, 0.02, first)
+
+
 def test_the_share_of_words_comes_from_the_lexical_index(index: Index) -> None:
     text = "continuous function"
     ranked, _ = index.rank(text, "answers", "lexical", 30)

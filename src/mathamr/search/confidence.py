@@ -40,6 +40,9 @@ SURELY_ABSENT: Mapping[QueryKind, float] = {
     "name": 0.1, "words": 0.02, "formula": 0.15, "mixed": 0.05, "question": 0.0,
 }  # fmt: skip
 """The probability of the best of these below which it surely is not: right in nine of ten cases (lab/notes/typed.md)."""
+MOST_KEYWORDS, STANDS_OUT = 6, 0.1
+"""An answer to a question may hold none of the words in which it was asked. Where one is among the first results, words are surely not
+answered only if there are no more than these, and if no result stands out so far by the vectors of its parts (lab/notes/typed.md)."""
 LONGEST_PHRASE = 20
 """How many words of a short query are looked for side by side."""
 BACKGROUND = slice(4, 12)
@@ -73,7 +76,7 @@ class Confidence:
     """Judges the results of one query; `ranked` is the beginning of its ranking.
 
     `weights` are those of the index's model, `declarations` are the results that are declarations of a library, and `sentences` reads
-    the texts in which the words of a short query may stand side by side.
+    the texts in which the words of a short query may stand side by side. `answers` are the results that answer questions.
     """
 
     def __init__(
@@ -85,10 +88,11 @@ class Confidence:
         corrected: Mapping[str, str] = MappingProxyType({}),
         *,
         declarations: Collection[str] = (),
+        answers: Collection[str] = (),
         sentences: Sentences | None = None,
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
-        self._weights = weights
+        self._weights, self._answers = weights, answers
         self._corrected, self._declarations, self._sentences = corrected, declarations, sentences
         self._weak = WEAK_QUESTION if query.kind == "question" else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
@@ -150,8 +154,19 @@ class Confidence:
     @property
     def is_surely_absent(self) -> bool:
         """True if the first results are so improbable that what was asked is surely not there; never for a question."""
+        if self._may_be_answered:
+            return False
         least = 0.0 if self._query.text.rstrip().endswith("?") else SURELY_ABSENT[self._query.kind]
         return max(map(self._judged, self._ranked[:MOST_LOOKED_AT]), default=0.0) < least
+
+    @property
+    def _may_be_answered(self) -> bool:
+        """True if one of the first results answers a question, and the query may be one in other words."""
+        first = self._ranked[:MOST_LOOKED_AT]
+        if self.group != "text" or not any(each.id in self._answers for each in first):
+            return False
+        ahead = max(self.features(each).parts_ahead for each in first)
+        return len(self.content) > MOST_KEYWORDS or ahead >= STANDS_OUT
 
     def probability(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""

@@ -35,7 +35,7 @@ from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment
 from mathamr.search.collectionnames import formulas_in_collection, names_in_collection
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
-from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
+from mathamr.search.confidence import BACKGROUND, MOST_LOOKED_AT, Confidence, formula_match, found_of
 from mathamr.search.explanations import (
     aligned_post,
     field_to_align,
@@ -329,6 +329,7 @@ class Index(Closing):
             ranked,
             corrected,
             declarations=self._declarations([each.id for each in ranked]),
+            answers=self._answers([each.id for each in ranked[:MOST_LOOKED_AT]]),
             sentences=self._sentences,
         )
 
@@ -360,6 +361,11 @@ class Index(Closing):
             return frozenset()
         found = self.archive.payloads("posts", ids)
         return frozenset(name for name, payload in found.items() if is_declaration(payload))
+
+    def _answers(self, ids: Sequence[str]) -> frozenset[str]:
+        """Return those of some posts that answer questions."""
+        found = self.archive.payloads("posts", ids)
+        return frozenset(name for name, payload in found.items() if payload.kind == "answer")
 
     def _sentences(self, ids: Sequence[str]) -> dict[str, Sequence[str]]:
         """Return the sentences and the formulas of posts."""
