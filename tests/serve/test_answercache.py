@@ -66,9 +66,7 @@ def test_the_same_question_is_searched_for_once_until_the_index_changes(
     assert task == "formulas" or "written" in [hit["id"] for hit in again["hits"]]
 
 
-def test_what_is_denied_is_searched_for_again(
-    serving: Serving, own_index: Index, counted: list[Any]
-) -> None:
+def test_what_is_denied_is_searched_for_again(serving: Serving, own_index: Index, counted: list[Any]) -> None:
     client = serving(over=own_index)
     for _ in range(2):
         answer = client.post("/v1/search", json={"q": "Zermelo", "strategy": "lexical"}).json()

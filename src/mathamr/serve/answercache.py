@@ -25,9 +25,7 @@ class JsonAnswer:
     lasts: bool = True
 
     @classmethod
-    def of(
-        cls, answer: Mapping[str, Any], seconds: Mapping[str, float], *, lasts: bool = True
-    ) -> JsonAnswer:
+    def of(cls, answer: Mapping[str, Any], seconds: Mapping[str, float], *, lasts: bool = True) -> JsonAnswer:
         """Encode an answer that is not empty.
 
         >>> JsonAnswer.of({"hits": []}, {"total": 0.5}).body
