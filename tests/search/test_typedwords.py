@@ -90,6 +90,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         note("wave", "Waves", "Then $$u_{tt} = u_{xx} \\tag{2.1}$$ holds.", "eq:Wave"),
         note("uses", "Strings", "By (2.1) a string vibrates.", "lem:Zappa"),
         note("theorem", "Theorem 2.1", "A string is finite.", "thm:finite"),
+        note("next", "Theorem 7.8", "A string is long.", "thm:long"),
         note("other", "Graphs", "A tree with $n$ vertices has $n-1$ edges.", "prop:tree"),
         note("circle", "Circles", "A circle without its middle.", "ex:S1_c_minus_d"),
         *(note(f"more-{n}", f"Remark {n}", f"Nothing of note about $x_{n}$ and rings.") for n in range(14)),
@@ -120,6 +121,12 @@ def test_an_exact_label_or_number_is_found_whatever_else_is_absent(
     hits = notes.search(text, k=5)
     assert hits[0].id == first
     assert (hits[0].match, hits.found, hits.absent) == ("strong", "strong", ())
+
+
+def test_another_number_is_no_match(notes: Index) -> None:
+    hits = notes.search("Theorem 2.1", k=6)
+    assert "next" in [hit.id for hit in hits]
+    assert {hit.id for hit in hits if hit.match != "similar"} == {"theorem"}
 
 
 @pytest.mark.parametrize("text", ["equation (2.1)", "Eq. (2.1)", "(2.1)", "eqn (2.1)?"])

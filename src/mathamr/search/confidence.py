@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, dropwhile, pairwise
 from types import MappingProxyType
@@ -54,6 +54,8 @@ _EQUATION = re.compile(
     r"\s*(?:equations?|eqs?n?\.?|formulas?)?\s*\((\d{1,4}(?:\.\d{1,4}){0,5}[a-z]?)\)[\s.?]*", re.IGNORECASE
 )
 """The number of an equation as a query, such as `equation (2.1)`."""
+_NUMBERED = re.compile(r"\W*[^\W\d_]{2,20}\.?\s+\(?[A-Z]?\d{1,4}(?:\.\d{1,4}){0,5}[a-z]?\)?[\s.?]*")
+"""A kind with a number as a query, such as `Theorem 2.1`."""
 
 _ASKING = re.compile(
     r"""
@@ -148,7 +150,12 @@ class Confidence:
         least = [self.least(each) for each in reversed(self._ranked)]
         probabilities = isotonic([self._judged(each) for each in self._ranked])
         floors = reversed(list(accumulate(least, max)))
-        called = map(self._called, self._ranked, map(max, probabilities, floors))
+        called: Iterable[Match] = map(self._called, self._ranked, map(max, probabilities, floors))
+        exact = [is_exact(each) or each.id in self._numbered for each in self._ranked]
+        if any(exact) and _NUMBERED.fullmatch(self._query.text):
+            called = (
+                label if is_one else "similar" for label, is_one in zip(called, exact, strict=True)
+            )  # Theorem 2.2 has nearly all words of "Theorem 2.1"
         return list(accumulate(called, lambda *pair: max(pair, key=MATCHES.index)))
 
     @property
