@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from mathamr.core.prioritylock import PriorityLock
+from mathamr.core.prioritylock import PriorityLock, give_way
 
 
 def started(work: Callable[[], None]) -> threading.Thread:
@@ -35,6 +35,30 @@ def test_whoever_waits_goes_before_a_loop_that_yields() -> None:
             order.append(f"post {number}")
     thread.join(60)
     assert order == ["query", "post 0", "post 1", "post 2"]
+
+
+def test_long_work_gives_way_where_it_can_stop() -> None:
+    lock, order = PriorityLock(patience=600), list[str]()
+
+    def query() -> None:
+        with lock:
+            give_way()  # whoever did not take the lock by yielding keeps it
+            order.append("query")
+
+    with lock.yielding():
+        order.append("window 0")
+        give_way()
+        thread = started(query)
+        wait_for_a_waiter(lock)
+        order.append("window 1")
+        give_way()
+        assert lock.locked()
+        order.append("window 2")
+    thread.join(60)
+    assert order == ["window 0", "window 1", "query", "window 2"]
+    assert not lock.locked()
+    give_way()
+    assert not lock.locked()
 
 
 def test_a_thread_that_yields_gets_its_turn_after_its_patience() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as some
 
 from mathamr.text import encoder as encoders
 from mathamr.text.configuration import QUERY_WINDOWS, WINDOW, WINDOWS
+from mathamr.text.encoder import BUDGET, GPU_BUDGET
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import MOST_CHARACTERS, Pieces
@@ -73,6 +74,17 @@ def test_no_more_text_is_cut_into_pieces_than_vectors_are_made_of() -> None:
     assert len(cut) == 1
     assert len(words) == MOST_CHARACTERS // 2
     assert len(words.cut(WINDOW * WINDOWS)) == WINDOW * WINDOWS
+
+
+def test_a_post_larger_than_the_budget_is_encoded_a_few_windows_at_a_time() -> None:
+    encoder, sizes = small_text_encoder(), list[int]()
+    (cut,) = encoder.pieces.cut([worded("let x " * 6 * WINDOW)])
+    (at_once,) = encoder.encode_pieces([cut], budget=GPU_BUDGET)
+    encoder.model.register_forward_pre_hook(lambda _, given: sizes.append(given[0].numel()))
+    (piecewise,) = encoder.encode_pieces([cut], budget=BUDGET // 4)
+    np.testing.assert_allclose(at_once.vectors, piecewise.vectors, atol=1e-5)
+    assert len(sizes) > 2
+    assert max(sizes) <= BUDGET // 4 + WINDOW + 2
 
 
 def test_few_long_posts_are_encoded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

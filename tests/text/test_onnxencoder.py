@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.prioritylock import PriorityLock
 from mathamr.text import onnxgraph
 from mathamr.text.configuration import QUERY_WINDOWS, WINDOW, TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
@@ -106,6 +109,31 @@ def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> 
     first, second = encoder.encode([worded("let p!"), worded("let p!")])
     assert len(read) == 1
     assert np.array_equal(first.vectors, second.vectors)
+
+
+def test_a_query_is_read_before_the_next_window_of_a_long_post(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, lock, order = to_onnx(small_text_encoder()), PriorityLock(patience=600), list[str]()
+    states = OnnxTextEncoder._states
+    queries: list[threading.Thread] = []
+
+    def query() -> None:
+        with lock:
+            list(encoder.encode([worded("let p!")]))
+
+    def recorded(self: OnnxTextEncoder, window: np.ndarray, *rest: Any) -> Any:
+        order.append("post" if len(window) == WINDOW else "query")
+        if not queries:
+            queries.append(threading.Thread(target=query, daemon=True))
+            queries[0].start()
+            while not lock._waiting:
+                time.sleep(0.001)
+        return states(self, window, *rest)
+
+    monkeypatch.setattr(OnnxTextEncoder, "_states", recorded)
+    with lock.yielding():
+        list(encoder.encode([worded("prime numbers let " * (WINDOW * 2))]))
+    queries[0].join(60)
+    assert order[:3] == ["post", "query", "post"]
 
 
 def fitting(loud: float = 1.0) -> OnnxTextEncoder:

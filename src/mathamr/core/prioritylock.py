@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class PriorityLock:
@@ -42,11 +43,30 @@ class PriorityLock:
     @contextmanager
     def yielding(self) -> Iterator[None]:
         """Take the lock when nobody else waits for it, or after `patience` seconds."""
+        self._take_last()
+        token = _YIELDING.set(self)
+        try:
+            yield
+        finally:
+            _YIELDING.reset(token)
+            self.__exit__()
+
+    def _take_last(self) -> None:
         with self._changed:
             if not self._changed.wait_for(lambda: not self._held and not self._waiting, self._patience):
                 self._changed.wait_for(lambda: not self._held)
             self._held = True
-        try:
-            yield
-        finally:
+
+    def _give_way(self) -> None:
+        if self._waiting:
             self.__exit__()
+            self._take_last()
+
+
+_YIELDING: ContextVar[PriorityLock | None] = ContextVar("yielding", default=None)
+
+
+def give_way() -> None:
+    """Let those who wait go first if this thread took a lock by `yielding`: long work calls it where it can stop."""
+    if (lock := _YIELDING.get()) is not None:
+        lock._give_way()

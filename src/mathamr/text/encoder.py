@@ -15,6 +15,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import portions
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
+from mathamr.core.prioritylock import give_way
 from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.transformer import Transformer
@@ -80,14 +81,16 @@ class TextEncoder:
         found: list[TextVectors | None] = [None] * len(posts)
         for places in _within_budget(order, posts, budget):
             chosen = [posts[place] for place in places]
-            vectors = self._vectors(chosen)
+            vectors = self._vectors(chosen, budget)
             cuts = np.cumsum([len(pieces.of) for pieces in chosen])[:-1]
             for place, rows in zip(places, np.split(vectors, cuts), strict=True):
                 found[place] = TextVectors(posts[place].of, rows)
         return [vectors for vectors in found if vectors is not None]
 
-    def _vectors(self, posts: Sequence[Pieces]) -> FloatArray:
-        batch = batch_of(posts, self.pieces).to(self.device)
+    def _vectors(self, posts: Sequence[Pieces], budget: int) -> FloatArray:
+        # Only a post that stands alone can be larger than the budget.
+        groups = max(1, -(-len(posts[0]) // budget)) if len(posts) == 1 else 1
+        batch = batch_of(posts, self.pieces, groups).to(self.device)
         with torch.inference_mode(), precision(self.device):
             vectors = vectors_of(self.model, batch)
         return vectors.float().cpu().numpy()
@@ -96,7 +99,10 @@ class TextEncoder:
 def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
     """Return the vectors of all spans of a batch."""
     size = model.configuration.size
-    states = [model(numbers, lengths).reshape(-1, size) for numbers, lengths in batch.rows]
+    states = []
+    for numbers, lengths in batch.rows:
+        give_way()
+        states.append(model(numbers, lengths).reshape(-1, size))
     return model.pooled(torch.cat(states), batch.members, batch.offsets)
 
 

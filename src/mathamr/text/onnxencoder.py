@@ -19,6 +19,7 @@ from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.batches import portions
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
+from mathamr.core.prioritylock import give_way
 from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration, relative_buckets
 from mathamr.text.onnxgraph import SCALE, OnnxTransformer
 from mathamr.text.textvectors import TextVectors
@@ -72,7 +73,10 @@ class OnnxTextEncoder:
             for post in posts
         ]
         distinct = {window.tobytes(): window for own in windows for window in own}
-        states = {key: self._known(key, window) for key, window in distinct.items()}
+        states = {}
+        for key, window in distinct.items():
+            give_way()
+            states[key] = self._known(key, window)
         return [
             self._vectors(post, [states[window.tobytes()] for window in own])
             for post, own in zip(posts, windows, strict=True)
