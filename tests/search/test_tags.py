@@ -55,6 +55,19 @@ def test_tags_follow_the_question(archive: IndexWriter) -> None:
         assert found(archive, "geometry")["maxsim"] == {"b"}
 
 
+def test_the_tags_of_a_question_that_is_asked_are_none_of_its_words(archive: IndexWriter) -> None:
+    with archive:
+        archive.put([note("n", "Much about geometry and algebra, and algebra.")])
+        index = Index(archive)
+        asked = post("asked", "question", "Is a square $x^2$ negative?")
+        plain, tagged = (
+            index.rank(each, strategy="lexical")[0]
+            for each in (asked, replace(asked, tags=("algebra", "geometry")))
+        )
+        assert [(each.id, each.score) for each in tagged] == [(each.id, each.score) for each in plain]
+        assert index.rank("algebra", strategy="lexical")[0][0].id == "n"
+
+
 @pytest.mark.parametrize("strategy", ["hybrid", "maxsim", "lexical"])
 def test_the_first_hit_has_all_of_the_best_score_and_the_second_page_goes_on(
     model_folder: Path, tmp_path: Path, strategy: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
@@ -87,10 +88,13 @@ class QueryContext:
 
     @cached_property
     def terms(self) -> Terms:
-        """The words, LaTeX n-grams and paths of the query, or of the target formula."""
+        """The words, LaTeX n-grams and paths of the query, or of the target formula.
+
+        The tags of a question that is asked are none of its words: answers seldom say them (lab/notes/typed.md).
+        """
         if self.formula is not None:
             return terms_of_trees(self.formula.latex, *self.lexical_trees)
-        terms = post_terms(self.query.post)
+        terms = post_terms(replace(self.query.post, tags=(), keywords=()))
         terms["latex"] += sorted(frozenset().union(*self.query.symbol_terms))
         return terms
 
