@@ -115,6 +115,7 @@ def answers_of(index_folder: Path, lines: list[str]) -> list[Any]:
     return answers[1:]
 
 
+@pytest.mark.slow
 def test_every_line_is_answered(index_folder: Path) -> None:
     """The library drops a line that it cannot read, so that the client waited for ever."""
     long = "9" * 5000
@@ -169,6 +170,7 @@ def started(index_folder: Path) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 def test_a_line_of_any_length_is_answered_and_costs_no_memory(index_folder: Path) -> None:
     megabytes = 200
     with started(index_folder) as process:

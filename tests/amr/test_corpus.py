@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 import penman
+import pytest
 from penman.models.amr import model
 
 from mathamr.amr.document import parse_documents
@@ -15,6 +16,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 
+@pytest.mark.slow
 def test_every_post_gets_a_graph_with_all_of_its_formulas(data: Path) -> None:
     posts = islice(read_posts(data / "arqmath-mini", Report()), 0, 6000, 200)
     passages = [passage(post) for post in posts]

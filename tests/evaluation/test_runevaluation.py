@@ -148,6 +148,7 @@ def test_negative_grades_and_contradicting_ranks_are_remarked(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_baselines_read_the_posts_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     alive: list[int] = []
 

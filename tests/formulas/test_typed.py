@@ -39,6 +39,7 @@ ASCIIMATH = {
 }
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.sampled_from(NESTING), st.sampled_from([1, 2, 30, 400])).map(

@@ -68,6 +68,7 @@ def test_only_new_and_changed_posts_are_made_again(tmp_path: Path) -> None:
         assert (other_parser.made, other_parser.kept) == (1, 0)
 
 
+@pytest.mark.slow
 def test_two_workers_make_the_same_store_as_one(tmp_path: Path) -> None:
     posts = [post(n, f"Sentence {n} has $x_{n}$. Another $y$.") for n in range(60)]
     texts = []
@@ -81,6 +82,7 @@ def test_two_workers_make_the_same_store_as_one(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 def test_a_post_that_kills_its_worker_still_gets_a_graph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +142,7 @@ build_graphs(map(post, range(3000)), store, parser=PARSER, workers=2, progress=P
 """
 
 
+@pytest.mark.slow
 def test_a_killed_build_goes_on_where_it_stopped(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", BUILDER, str(tmp_path)],

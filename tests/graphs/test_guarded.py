@@ -34,7 +34,7 @@ def test_rows_are_those_of_the_work_itself(guarded: GuardedGraphs) -> None:
     assert guarded(lines[::-1]) == GraphWork(PARSER, None)(lines[::-1])
 
 
-@pytest.mark.parametrize("word", ["endless", "killer"])
+@pytest.mark.parametrize("word", [pytest.param("endless", marks=pytest.mark.slow), "killer"])
 def test_a_parser_that_fails_costs_a_post_its_meaning_and_nothing_else(
     guarded: GuardedGraphs, word: str
 ) -> None:

@@ -38,6 +38,7 @@ def test_a_file_that_takes_too_long_is_stopped() -> None:
     assert report.file == "file0"
 
 
+@pytest.mark.slow
 def test_every_file_has_a_budget_of_its_own_and_what_is_done_with_posts_is_free() -> None:
     report = Report()
     found = []

@@ -149,6 +149,7 @@ def test_damage_to_what_a_killed_writer_left_is_told_at_once(folder: Path, write
         versions(reader)
 
 
+@pytest.mark.slow
 def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
     reader: Index, writer: IndexWriter
 ) -> None:

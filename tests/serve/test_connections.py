@@ -38,6 +38,7 @@ def test_more_descriptors_are_asked_of_the_system_where_it_has_them() -> None:
     assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 500 + OWN_FILES
 
 
+@pytest.mark.slow
 def test_open_files_do_not_grow_with_writes(model_folder: Path, tmp_path: Path) -> None:
     """A writer and a reader in one process, which is more than a server has."""
     build(tmp_path / "index", [note("first", "The first $x$.")], model_folder)

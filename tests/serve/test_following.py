@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
+
 from mathamr.search.searcher import Index
 from tests.index.small import build, note
 from tests.models import sample_posts
@@ -40,6 +42,7 @@ def ask_until_found(site: Site, query: str, id: str) -> dict[str, Any]:
             return found
 
 
+@pytest.mark.slow
 def test_a_server_follows_the_updates_of_another_writer_under_queries(
     model_folder: Path, tmp_path: Path
 ) -> None:

@@ -274,6 +274,7 @@ def test_a_write_with_too_many_formulas_is_refused_with_the_limit_by_name(
     assert client.put(at("few"), json={"body": "$x$ $y$ $x$"}, headers=KEY).status_code == 201
 
 
+@pytest.mark.slow
 def test_reading_a_post_that_takes_too_long_is_ended_while_others_are_answered(
     own_index: Index, serving: Serving
 ) -> None:

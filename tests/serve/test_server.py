@@ -192,6 +192,7 @@ def test_connections_above_the_limit_are_closed_where_all_others_are_answered(in
             assert received(second) == b""
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_let_go(index: Index) -> None:
     with running(index, Limits(send_seconds=0.3)) as port, connected(port) as connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -258,6 +259,7 @@ class Process:
         return self.process.returncode, log
 
 
+@pytest.mark.slow
 def test_a_killed_server_with_few_files_and_many_idle_clients_keeps_every_write_it_acknowledged(
     index_folder: Path, tmp_path: Path
 ) -> None:
@@ -306,6 +308,7 @@ def test_a_killed_server_with_few_files_and_many_idle_clients_keeps_every_write_
     assert " GET /v1/search 200 " in log
 
 
+@pytest.mark.slow
 def test_vectors_that_are_cut_short_under_a_server_end_it_with_a_report(
     index_folder: Path, tmp_path: Path
 ) -> None:

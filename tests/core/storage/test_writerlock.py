@@ -31,6 +31,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_readers_that_ask_who_holds_the_lock_hinder_no_writer(tmp_path: Path) -> None:
     WriterLock(tmp_path, "me").release()
     poller = subprocess.Popen([sys.executable, "-c", POLL, str(tmp_path)], stdout=subprocess.PIPE)

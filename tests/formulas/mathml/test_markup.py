@@ -28,6 +28,7 @@ def test_the_wrong_kind_of_markup_is_named() -> None:
         slt_from_mathml("<math><ci>x</ci></math>")
 
 
+@pytest.mark.slow
 def test_every_formula_of_the_collection_has_a_layout_tree(data: Path) -> None:
     """Whatever LaTeXML wrote for the collection converts; a third of it is enough here, the benchmark takes all."""
     with (data / "arqmath-mini/presentation_mathml.tsv").open(encoding="utf-8") as lines:

@@ -143,6 +143,7 @@ def test_depth_costs_no_recursion() -> None:
     assert sanitised("<mrow>" * 9000 + "</mrow>" * 9000).count("<mrow>") == 9000
 
 
+@pytest.mark.slow
 def test_formulas_of_the_collection_keep_their_tree(data: Path) -> None:
     """Making LaTeXML's markup safe does not change what it says."""
     with (data / "arqmath-mini/presentation_mathml.tsv").open(encoding="utf-8") as lines:

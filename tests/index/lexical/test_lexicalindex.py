@@ -282,6 +282,7 @@ def test_a_reader_sees_the_entries_that_were_there_when_it_was_opened(tmp_path: 
         assert reader.verify() == []
 
 
+@pytest.mark.slow
 def test_searches_of_other_threads_see_one_state_or_the_next(tmp_path: Path) -> None:
     made = part(tmp_path, {"a0": "even", "a1": "even"})
     wrong: list[object] = []

@@ -35,6 +35,7 @@ def test_trees_survive_updates_and_merges(tmp_path: Path) -> None:
 labels = st.lists(st.text(min_size=1), min_size=1, max_size=9)
 
 
+@pytest.mark.slow
 @given(labels)
 def test_any_tree_survives_or_is_left_out(names: list[str]) -> None:
     opt = Opt(tuple(names), (-1, *range(len(names) - 1)), "-" + "0" * (len(names) - 1))

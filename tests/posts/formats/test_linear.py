@@ -62,6 +62,7 @@ def test_a_text_is_read_in_time_linear_in_its_size(tmp_path: Path, case: str) ->
     assert slope(read, 40_000) < MOST
 
 
+@pytest.mark.slow
 def test_documents_that_import_each_other_in_a_chain_take_time_linear_in_their_number(tmp_path: Path) -> None:
     def read(files: int) -> None:
         folder = tmp_path / str(files)

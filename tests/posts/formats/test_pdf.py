@@ -62,6 +62,7 @@ def test_pages_that_lead_back_to_themselves_are_reported(tmp_path):
     assert report.skipped == {"PDF not read": 1}
 
 
+@pytest.mark.slow
 def test_a_stream_that_a_file_names_again_and_again_is_not_read_to_its_end(tmp_path):
     """20,000 formulas of 19 kB took 2.6 GB."""
     packed = zlib.compress(b"BT /F1 12 Tf (" + b"A zebra. " * 10_000 + b") Tj ET").decode("latin-1")
