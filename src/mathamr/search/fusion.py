@@ -299,7 +299,7 @@ class WeightedSum(_ByScore):
 
 @dataclass(frozen=True, slots=True)
 class Mean(WeightedSum):
-    """The weighted mean of normalised scores (Amador and Zanibbi, SIGIR 2025)."""
+    """The weighted mean of normalised scores (Amador and Zanibbi, ICTIR 2025)."""
 
     def _add(self, fused: DoubleArray, joined: JoinedRankings, weights: Sequence[float]) -> None:
         total = math.fsum(weights) or 1.0

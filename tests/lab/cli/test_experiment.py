@@ -6,12 +6,22 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from mathamr import sample
+from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.miniature import write_ntcir12
+from mathamr_lab.experiments.smallest import (
+    Cost,
+    known_costs,
+    run_smallest,
+    smallest_options,
+    write_miniature,
+)
+from mathamr_lab.papers import PAPERS
 from tests.lab.experiments.conftest import GRAPHS
 
 
@@ -22,9 +32,13 @@ def test_a_dry_run_prints_the_stages_and_does_nothing(
     command([name], scale="tiny", seeds=2, out=tmp_path / "out", dry_run=True)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["graphs", "graphs", "graphs"]
-    kinds = {line.split()[0] for line in lines[:-1]}
+    last = next(number for number, line in enumerate(lines) if line.endswith("stages done"))
+    kinds = {line.split()[0] for line in lines[:last]}
     assert kinds == {"graphs", "train", "index", "run"}
-    assert lines[-1] == f"0 of {len(lines) - 1} stages done"
+    assert lines[last] == f"0 of {last} stages done"
+    rows = EXPERIMENTS[name].rows
+    assert lines[last + 1].startswith(f"{len(rows)} rows: {rows[0]}") or "bm25" in lines[last + 1]
+    assert any("measured" in line for line in lines[last + 2 :])
     assert not (tmp_path / "out").exists()
 
 
@@ -61,8 +75,15 @@ def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest
 
 def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     command()
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(EXPERIMENTS)
+    text = capsys.readouterr().out
+    lines = [line for line in text.splitlines() if line and line[0] not in "# "]
+    assert {line.split()[0] for line in lines} == set(EXPERIMENTS)
+    assert len(lines) == len(list(EXPERIMENTS)) == text.count(" rows")
+    assert all(str(paper) in text for paper in PAPERS.values())
+    thesis, _, others = text.partition("# Bryan Amador")
+    assert "connectivity" in thesis
+    assert "ssemb-fusion" in others
+    assert others.index("# In no paper") < others.index("formula-graph-training")
     assert {
         line.split()[0] for line in lines if line.endswith("(needs a Qdrant server, MATHAMR_QDRANT_URL)")
     } == {
@@ -191,3 +212,59 @@ def test_exact_search_does_not_stand_in_rows_of_an_approximate_index(name: str, 
     with pytest.raises(MathAMRError, match=f"{name} ranks with an approximate index, and the engine flat"):
         command([name], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
     command(["benchmark"], engine="flat", scale="tiny", out=tmp_path / "out", dry_run=True)
+
+
+def test_a_dry_run_finds_that_no_topic_is_left_before_anything_is_prepared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["mathamr-contexts"], out=tmp_path / "out", dry_run=True)
+    assert "would fail: of 20 judged topics 0 are left to rank" in capsys.readouterr().out
+    with pytest.raises(MathAMRError, match=r"0 are left to rank .*--set contexts\.topics=folds"):
+        command(["mathamr-contexts"], out=tmp_path / "out")
+    assert not list(tmp_path.rglob("*.json")), "a stage was done"
+    command(["mathamr-contexts"], out=tmp_path / "out", dry_run=True, changes=["contexts.topics=folds"])
+    assert "would fail" not in capsys.readouterr().out
+
+
+def test_a_refused_option_says_to_run_an_experiment_alone_only_if_it_was_not() -> None:
+    with pytest.raises(typer.BadParameter, match=r"leave it out$"):
+        command(["ssemb-fusion"], scale="tiny", dry_run=True)
+    with pytest.raises(typer.BadParameter, match="or run that experiment by itself"):
+        command(["ssemb-fusion", "connectivity"], scale="tiny", dry_run=True)
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_the_smallest_form_of_every_experiment_can_be_planned(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_miniature(tmp_path)
+    options = smallest_options(EXPERIMENTS[name], tmp_path / "miniature")
+    ran = CliRunner().invoke(app, ["experiment", name, *options, "--out", str(tmp_path / "out"), "--dry-run"])
+    assert ran.exit_code == 0, ran.output
+    assert ("would fail" in ran.stdout) == bool(EXPERIMENTS[name].needs)
+    assert "seed" not in "".join(options).replace("--seeds", "")
+
+
+def test_the_smallest_forms_run_in_processes_of_their_own_and_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mathamr_lab.experiments.smallest.smallest_options", lambda experiment, _: ["--dry-run"]
+    )
+    monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
+    wanted = [EXPERIMENTS[name] for name in ("connectivity", "document-loss")]
+    found, refused = run_smallest(wanted, tmp_path)
+    assert isinstance(found, Cost)
+    assert (found.experiment, found.rows) == ("connectivity", 4)
+    assert 0 < found.minutes < 5
+    assert 0.05 < found.memory < 16
+    assert "needs a Qdrant server" in str(refused)
+    (failed,) = run_smallest(wanted[:1], tmp_path, ["--nonsense"])
+    assert "failed (exit code 2)" in str(failed)
+
+
+def test_costs_are_of_experiments_that_are_there() -> None:
+    for cost in known_costs():
+        assert cost.experiment in EXPERIMENTS
+        assert cost.rows == len(EXPERIMENTS[cost.experiment].rows)
+        assert cost.minutes > 0 < cost.memory

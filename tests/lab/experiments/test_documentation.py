@@ -14,6 +14,7 @@ from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.experiment import ASSESSED, FULL, SAMPLE, SUBSET, GraphExperiment
 from mathamr_lab.experiments.scale import SCALES
+from mathamr_lab.papers import PAPERS
 
 NOTES = Path(__file__).resolve().parents[3] / "lab" / "notes"
 DOCS = (NOTES / "experiments.md").read_text(encoding="utf-8")
@@ -59,3 +60,21 @@ def test_a_published_figure_has_a_column_of_its_own_that_says_so(page: Path) -> 
             assert len(set(head)) == len(head), f"{page.name}: {head}"
         for row in rows:
             assert not any(map(_TWO_FIGURES.fullmatch, row)), f"{page.name}: {row}"
+
+
+def test_papers_are_cited_as_their_own_bibtex_and_every_experiment_names_its_place() -> None:
+    for paper in PAPERS.values():
+        assert paper.bibtex.startswith("@")
+        assert all(author in paper.bibtex for author in paper.authors)
+    for name in EXPERIMENTS:
+        experiment = EXPERIMENTS[name]
+        assert not experiment.paper or experiment.paper in PAPERS, name
+        assert bool(experiment.paper) == ("Table" in experiment.place), name
+        assert experiment.differs, name
+
+
+def test_a_report_names_the_paper_that_it_stands_beside() -> None:
+    paper, differs = EXPERIMENTS["ssemb-ablation"].beside
+    assert paper.startswith("Paper: Ruyin Li and Xiaoyu Chen: SSEmb: A Joint Structural")
+    assert differs.startswith("What differs: ")
+    assert not EXPERIMENTS["ssemb-training"].beside[0].startswith("Paper")

@@ -22,14 +22,12 @@ from mathamr_lab.experiments.marfplan import MarfPlan, rank_all
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.smallest import smallest_changes
 from mathamr_lab.systems.marf.recipe import is_positive
 from tests.lab.experiments.conftest import train_here
 from tests.systems.tinytext import tiny_base
 
-SMALL = [f"model.{field}" for field in ("stored=8", "size=16", "rank=2", "length=30", "formula_size=16")]
-SMALL += [f"model.formula_{field}" for field in ("layers=1", "heads=2", "inner=16", "length=16")]
-SMALL += ["model.fusion_heads=2", "model.fusion_inner=16"]
-SMALL += [f"all.{field}" for field in ("epochs=1", "batch_size=4", "length=32", "validation=0.2")]
+SMALL = smallest_changes(EXPERIMENTS["marf-benchmark"])
 
 
 def test_llamas_layers_are_those_of_transformers_and_see_all_tokens_but_no_padding() -> None:

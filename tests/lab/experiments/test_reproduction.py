@@ -10,19 +10,24 @@ import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr_lab.experiments import miniature, training
+from mathamr_lab.experiments import EXPERIMENTS, miniature, training
+from mathamr_lab.experiments.smallest import smallest_changes
 from tests.lab.experiments.conftest import train_here
-from tests.lab.experiments.test_marfplan import SMALL
 from tests.lab.recipes.test_bases import saved
 
 PAGE = (Path(__file__).resolve().parents[3] / "lab" / "notes" / "reproduce.md").read_text(encoding="utf-8")
 COMMANDS = [line.strip() for line in PAGE.splitlines() if line.startswith("    mathamr ")]
 BASE = "bert-base-uncased"
-_MARF = " ".join(f"--set {change}" for change in SMALL)
 _PARSER = "--parser tests.amr.rule_parser:RuleParser"
-_LINES = f"--set model.base={BASE} --set contrast.epochs=1 --set ranking.epochs=1"
-_NODES = "--set nodes.formulas=60 --set nodes.epochs=1 --set nodes.validation=10 --set nodes.batch_size=16"
-_STRUCTURE = "--set structure.formulas=60 --set structure.epochs=1 --set structure.validation=10"
+
+
+def _smallest(name: str) -> str:
+    return " ".join(f"--set {change}" for change in smallest_changes(EXPERIMENTS[name]))
+
+
+_MARF, _NODES = _smallest("marf-benchmark"), _smallest("formula-graph-pairings")
+_LINES = f"--set model.base={BASE} {_smallest('mathamr-contexts')}"
+_STRUCTURE = _smallest("ssemb-ablation")
 SMALLER = {
     "formula-graph-pairings": f"--only SLG {_NODES}",
     "ssemb-ablation": f"--only StructEmb {_STRUCTURE}",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from mathamr_lab.experiments.experiment import Experiment
 
 
 def command(
@@ -111,14 +114,30 @@ def command(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only print the stages, and what is done."),
+        typer.Option(
+            "--dry-run", help="Only print rows, stages, what is done, measured costs, and what would fail."
+        ),
+    ] = False,
+    smallest: Annotated[
+        bool,
+        typer.Option(
+            "--smallest",
+            help="Run the named experiments, or all, as small as they get on the bundled miniature of ARQMath and NTCIR-12;"
+            " print the minutes, memory and disk of each.",
+        ),
     ] = False,
 ) -> None:
     """Run experiments of the papers and print their tables. A killed one continues where it stopped."""
+    from mathamr_lab.experiments import EXPERIMENTS
+    from mathamr_lab.experiments.listing import catalogue_lines, plan_lines
+
+    if not names and not smallest:
+        for line in catalogue_lines(EXPERIMENTS):
+            print(line)
+        return
     from dataclasses import replace
 
     from mathamr import sample
-    from mathamr_lab.experiments import EXPERIMENTS
     from mathamr_lab.experiments.collection import TestCollection, collection_of
     from mathamr_lab.experiments.experiment import GraphExperiment, PoolKind
     from mathamr_lab.experiments.formulacollection import is_pool
@@ -128,12 +147,7 @@ def command(
     from mathamr_lab.experiments.scale import scale_named
     from mathamr_lab.experiments.setting import ExperimentSetting
 
-    if not names:
-        for name in EXPERIMENTS:
-            needs = f" (needs {needed})" if (needed := EXPERIMENTS[name].needs) else ""
-            print(f"{name:<24} {EXPERIMENTS[name].question}{needs}")
-        return
-    experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names)]
+    experiments = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
     given = {
         "accepted": accepted,
         "baseline": baseline,
@@ -149,9 +163,30 @@ def command(
     }
     for experiment in experiments:
         for option in (name for name, value in given.items() if value and name not in experiment.options):
+            others = "" if len(experiments) == 1 else ", or run that experiment by itself"
+            raise typer.BadParameter(f"--{option} has no effect on {experiment.name}; leave it out{others}")
+    if smallest:
+        chosen_otherwise = [
+            corpus,
+            topics,
+            qrels,
+            beside,
+            scale,
+            changes,
+            runs,
+            only,
+            train,
+            without,
+            store,
+            dry_run,
+            so_far,
+        ]
+        if any(chosen_otherwise):
             raise typer.BadParameter(
-                f"--{option} has no effect on {experiment.name}; leave it out, or run that experiment by itself"
+                "--smallest has a collection and settings of its own; give --out and --device alone"
             )
+        _run_smallest(experiments, out, device)
+        return
     if dry_run and so_far:
         raise typer.BadParameter("give either --dry-run or --so-far")
     chosen = corpus or [sample.folder()]
@@ -163,7 +198,7 @@ def command(
             if kind not in experiment.pools:
                 raise typer.BadParameter(
                     f"--corpus {path} has no effect on {experiment.name}, which does not rank the formulas of a"
-                    f" collection such as {kind}; leave it out, or run that experiment by itself"
+                    f" collection such as {kind}; leave it out"
                 )
     collection = TestCollection((), (), further=tuple(train or ()))
     beside_posts = {"topics": topics, "qrels": qrels, "beside": beside, "without": without}
@@ -209,7 +244,7 @@ def command(
         for setting in settings:
             if len(settings) > 1:
                 print(f"# {setting.experiment.name}")
-            for line in planned(setting).lines():
+            for line in plan_lines(planned(setting)):
                 print(line)
         return
     if not so_far:
@@ -218,3 +253,24 @@ def command(
         folder = write_report(planned(replace(setting, only=())))
         print((folder / "results.md").read_text(encoding="utf-8"), end="")
         print(f"the results are in {folder}", file=sys.stderr)
+
+
+def _run_smallest(experiments: list[Experiment], out: Path, device: str) -> None:
+    """Run experiments on the miniature, and print a table of what each took; exit with 1 if one failed."""
+    from mathamr_lab.experiments.smallest import Cost, cost_lines, run_smallest
+
+    costs: list[Cost] = []
+    refused: list[str] = []
+    for found in run_smallest(experiments, out, ["--device", device]):
+        print(
+            found if isinstance(found, str) else f"{found.experiment}: {found}", file=sys.stderr, flush=True
+        )
+        if isinstance(found, Cost):
+            costs.append(found)
+        else:
+            refused.append(found)
+    for line in cost_lines(costs):
+        print(line)
+    print(f"the results are in {out}/NAME/results.md", file=sys.stderr)
+    if any(": failed " in each for each in refused):
+        raise typer.Exit(1)

@@ -77,25 +77,8 @@ class ContextMaterials:
 
     def splits(self, topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
         """Yield (topics to train on, topics to rank)."""
-        known = sorted(place.topic for place in self.topics if place.topic in self.qrels.grades)
-        if topics == FOLDS:
-            order = np.random.default_rng([0, 11]).permutation(len(known))
-            for start in range(folds):
-                fold = {known[place] for place in order[start::folds]}
-                if fold:
-                    yield [each for each in known if each not in fold], sorted(fold)
-            return
-        if topics == FIRST_YEAR:
-            learned = {each for each in known if (found := _YEAR_OF.match(each)) and int(found[1]) < 200}
-        else:
-            learned = set(ids_in(Path(topics)))
-        asked = [each for each in known if each not in learned]
-        if not asked or len(asked) == len(known):
-            raise MathAMRError(
-                f"of {len(known)} judged topics {len(asked)} are left to rank with {TOPICS}{topics}: name a file with some"
-                f" of their ids, or set {TOPICS}{FOLDS}"
-            )
-        yield [each for each in known if each in learned], asked
+        known = [place.topic for place in self.topics if place.topic in self.qrels.grades]
+        return split_topics(known, topics, folds)
 
     def rank(self, system: MathAMRSystem, topics: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
         """Return the cosines of visual classes for each topic, each by its best place."""
@@ -109,6 +92,29 @@ class ContextMaterials:
             np.maximum.at(best, of, table[len(queries) :] @ vector)
             found[place.topic] = list(zip(names.tolist(), best.tolist(), strict=True))
         return found
+
+
+def split_topics(judged: Iterable[str], topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield (topics to train on, topics to rank) of judged topics."""
+    known = sorted(judged)
+    if topics == FOLDS:
+        order = np.random.default_rng([0, 11]).permutation(len(known))
+        for start in range(folds):
+            fold = {known[place] for place in order[start::folds]}
+            if fold:
+                yield [each for each in known if each not in fold], sorted(fold)
+        return
+    if topics == FIRST_YEAR:
+        learned = {each for each in known if (found := _YEAR_OF.match(each)) and int(found[1]) < 200}
+    else:
+        learned = set(ids_in(Path(topics)))
+    asked = [each for each in known if each not in learned]
+    if not asked or len(asked) == len(known):
+        raise MathAMRError(
+            f"of {len(known)} judged topics {len(asked)} are left to rank with {TOPICS}{topics}: name a file with some"
+            f" of their ids, or --set {TOPICS}{FOLDS}"
+        )
+    yield [each for each in known if each in learned], asked
 
 
 class ContextPlan(TrialPlan):
@@ -146,6 +152,13 @@ class ContextPlan(TrialPlan):
                         kept=_EVERY,
                         among_judged=True,
                     )
+
+    def check(self) -> None:
+        """Raise an error if no topic is left to train on, or to rank."""
+        for _ in split_topics(
+            (topic.id for test in self.sets["task2"] for topic in test.topics), self.topics
+        ):
+            pass
 
     @property
     def _changes(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.systems.ranking import Ranking
+from mathamr_lab.papers import PAPERS
 
 Means = Mapping[str, float]
 Spreads = Mapping[str, tuple[float, float]]
@@ -38,12 +39,31 @@ class Experiment:
     title: str
     question: str
     source: str = ""
+    paper: str = ""
+    """The key of its paper in `PAPERS`, if a paper has the experiment."""
+    differs: str = ""
+    """What differs from the paper, in a sentence; element by element in lab/notes/fidelity.md."""
     variants: tuple[Variant | FormulaVariant | TrialRow | SystemRow, ...]
 
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `mathamr experiment` that act on it, beside those that act on every experiment."""
         return ()
+
+    @property
+    def place(self) -> str:
+        """Where its paper has the tables."""
+        return self.source
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The paper that its results stand beside, and what differs, for the report."""
+        paper = PAPERS.get(self.paper)
+        lines = (
+            f"Paper: {paper} {self.place}." if paper else "",
+            f"What differs: {self.differs}." if self.differs else "",
+        )
+        return tuple(filter(None, lines))
 
     @property
     def needs(self) -> str:
@@ -155,6 +175,8 @@ class GraphExperiment(Experiment):
     """
 
     kind: str = "graphs"
+    paper: str = "yoon2026mathamrplus"
+    differs: str = "the built-in AMR parser instead of IBM's, a sentence at a time; trees from LaTeX"
     section: str
     variants: tuple[Variant, ...]
     tables: tuple[str, str, str]
@@ -175,6 +197,12 @@ class GraphExperiment(Experiment):
             *("accepted", "baseline", "engine", "judged-only", "parser"),
             *("parser-model", "scale", "store", "train", "without"),
         )
+
+    @property
+    def place(self) -> str:
+        """The thesis's section and tables."""
+        tables = ", ".join(dict.fromkeys(filter(None, (*self.tables, self.formula_table))))
+        return f"section {self.section}, Tables {tables}"
 
     @property
     def needs(self) -> str:
@@ -308,6 +336,7 @@ class TrialExperiment(Experiment):
     """The tables that answer a question about MathAMR or MaRF as published; both are trained by their recipes."""
 
     kind: Literal["contexts", "marf"]
+    paper: str
     tables: tuple[TrialTable, ...]
     reranking: tuple[TrialRow, ...] = ()
     """The rows whose scores rerank runs of other systems."""

@@ -128,8 +128,7 @@ class Plan:
     def markdown(self) -> str:
         """Return the report on what is measured so far."""
         experiment = self.setting.experiment
-        source = f" Published: {experiment.source}." if experiment.source else ""
-        parts = [f"# {experiment.title}", f"{experiment.question}{source}"]
+        parts = [f"# {experiment.title}", experiment.question, *experiment.beside]
         for title, table in self.tables():
             parts += [f"## {title}", table]
         learned = list(self._learned())

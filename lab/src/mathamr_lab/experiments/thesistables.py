@@ -38,7 +38,7 @@ _OF_TRAINING: tuple[Column, ...] = ("seconds", "memory", "parameters")
 def markdown(setting: ExperimentSetting, measured: Sequence[MeasuredRun], data: Figures) -> str:
     """Return the report on what is measured so far; `data` counts the posts and pairs."""
     experiment = setting.graphs
-    parts = [f"# {experiment.title}", f"{experiment.question} (Thesis, section {experiment.section}.)"]
+    parts = [f"# {experiment.title}", experiment.question, *experiment.beside]
     parts.append(_data(setting, data))
     for test in setting.tests:
         parts += _test(experiment, test, [each for each in measured if each.test.name == test.name])

@@ -52,7 +52,9 @@ _ALL = "inner+outer"
 PAIRINGS = FormulaExperiment(
     name="formula-graph-pairings",
     title="Pairings of formula graphs, and fusions of both views",
-    source="Amador and Zanibbi, ICTIR 2025, Tables 2 and 5 (ARQMath-3, 76 topics, 9.3 million formulas; NTCIR-12, 20 topics)",
+    paper="amador2025formula",
+    differs="50,000 formulas for 16 epochs instead of 9.3 million; Approach0 and Tangent-S are not run",
+    source="Tables 2 and 5 (ARQMath-3, 76 topics, 9.3 million formulas; NTCIR-12, 20 topics)",
     question="Do layout and operators help each other in training, and how should their scores be fused?",
     baselines=("SLG", "OPG", LEXICAL),
     scale=("nodes.formulas=50000", "nodes.epochs=16", "nodes.largest=150"),
@@ -74,6 +76,7 @@ PAIRINGS = FormulaExperiment(
 FORMULA_GRAPH_TRAINING = FormulaExperiment(
     name="formula-graph-training",
     title="What formula graphs are trained for",
+    differs="not in the paper: other losses for its networks",
     question="Does training help when the loss asks for what a search compares: near formulas by MaxSim, or a teacher's orders?",
     baselines=("untrained, max", "untrained, mean"),
     scale=("nodes.formulas=193000", "nodes.epochs=2", "nodes.largest=150"),
@@ -93,7 +96,9 @@ def _augmented(name: str, kind: str, share: float, *published: float) -> Formula
 SSEMB_ABLATION = FormulaExperiment(
     name="ssemb-ablation",
     title="Augmentations and context of SSEmb",
-    source="SSEmb, Table 2 (ARQMath-3, 76 topics, 28 million formulas)",
+    paper="li-ssemb",
+    differs="100,000 formulas for 80 epochs instead of 20 million for 25",
+    source="Table 2 (ARQMath-3, 76 topics, 28 million formulas)",
     question="Which augmentation of operator graphs is best, and does the text around a formula help?",
     baselines=("StructEmb-attr", LEXICAL),
     measures=("nDCG'@10", "P'@5", "P'@10", "nDCG'", "MAP'", "Bpref"),
@@ -112,6 +117,7 @@ SSEMB_ABLATION = FormulaExperiment(
 SSEMB_TRAINING = FormulaExperiment(
     name="ssemb-training",
     title="What SSEmb is trained for",
+    differs="not in the paper: other losses for its network",
     question="Does training help when the loss asks for what a search compares: near formulas by cosine, or a teacher's orders?",
     baselines=("untrained, structure",),
     scale=("structure.formulas=100000", "structure.learning_rate=1e-3", "structure.minimum_rate=1e-5"),
@@ -163,7 +169,9 @@ def _with_runs(names: tuple[str, ...]) -> tuple[FormulaVariant, ...]:
 SSEMB_FUSION = FormulaExperiment(
     name="ssemb-fusion",
     title="SSEmb fused with other ways to rank",
-    source="SSEmb, Table 3 (ARQMath-3, runs of participants; name them with --run)",
+    paper="li-ssemb",
+    differs="100,000 formulas for 80 epochs instead of 20 million for 25; our rankings where no --run names a participant's",
+    source="Table 3 (ARQMath-3, runs of participants; name them with --run)",
     of_runs=_with_runs,
     question="Does reciprocal rank fusion with SSEmb improve what others rank?",
     baselines=("BM25, operator tuples", LEXICAL),

@@ -31,11 +31,13 @@ def _context(name: str) -> TrialRow:
 
 CONTEXTS = TrialExperiment(
     name="mathamr-contexts",
+    paper="mansouri2022contextualized",
+    differs="the built-in AMR parser instead of amrlib's; the text encoder of mathamr-3 unless model.base says otherwise",
     title="Contexts of a formula",
     question="Which representation of a formula's sentence finds formulas best?",
     kind="contexts",
     source=(
-        "every topic by a model that was trained on other topics: those of ARQMath-1, as in the paper, unless"
+        "Table 1; every topic by a model that was trained on other topics: those of ARQMath-1, as in the paper, unless"
         " --set contexts.topics says otherwise; only judged formulas are ranked, as in the paper"
     ),
     tables=(
@@ -52,12 +54,14 @@ CONTEXTS = TrialExperiment(
 
 RERANK = TrialExperiment(
     name="mathamr-rerank",
+    paper="mansouri2022contextualized",
+    differs="our baselines are reranked where no --run names a participant's; the built-in AMR parser",
     title="Runs of other systems, reranked by MathAMR",
     question="Does MathAMR order what other systems found better, and does a fusion of both?",
     kind="contexts",
     reranking=(_context("amr-opt"), _context("amr-latex")),
     source=(
-        "ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
+        "Table 2; ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
         " Approach0 .59 .57 .63, DPRL .60 .59 .62, MathDowsers .54 .55 .58, XY-PHOC .51 .54 .55, NLP_NITS .26 .33 .46,"
         " TU_DBS .25 .28 .41; P'@10: Approach0 .49 .48 .54, DPRL .54 .51 .52, MathDowsers .45 .44 .48, XY-PHOC .43 .45 .45,"
         " NLP_NITS .20 .26 .40, TU_DBS .22 .23 .35; nDCG'@1000 of DPRL .57, fused .76. Every topic is reranked by a model that"
@@ -103,11 +107,13 @@ _MARF = TrialRow("MaRF", "marf", _trained("passage", 6))
 
 BENCHMARK = TrialExperiment(
     name="marf-benchmark",
+    paper="wang-marf",
+    differs="the text encoder of mathamr-3 instead of BERT unless model.base says otherwise",
     title="MaRF and its parts",
     question="Is the fusion better than the context encoder and the formula encoder alone?",
     kind="marf",
     source=(
-        "ARQMath-3, over BERT, among 2.4 million answers and 4 million formulas; formulas by passage, several of them, as the"
+        "Tables 1, 2 and 6; ARQMath-3, over BERT, among 2.4 million answers and 4 million formulas; formulas by passage, several of them, as the"
         " captions say"
     ),
     tables=(
@@ -140,7 +146,10 @@ def _scored(scoring: str, formulas: int, *figures: float) -> tuple[TrialRow, Pub
 
 SCORING = TrialExperiment(
     name="marf-scoring",
+    paper="wang-marf",
+    differs="the text encoder of mathamr-3 instead of BERT unless model.base says otherwise",
     title="Scoring of formulas, and how many of them",
+    source="Table 5",
     question="Do formulas learn better token by token, and does fusing several of them help?",
     kind="marf",
     tables=_tables(
@@ -157,11 +166,13 @@ SCORING = TrialExperiment(
 _LEAST = (0.0, 0.5, 0.6, 0.7)
 DOMINANCE = TrialExperiment(
     name="marf-math-dominance",
+    paper="wang-marf",
+    differs="the text encoder of mathamr-3 instead of BERT unless model.base says otherwise",
     title="Questions and answers that are mostly mathematics",
     question="Does the fusion hold where there is little text?",
     kind="marf",
     source=(
-        "ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF over BERT .494 .500 .492"
+        "Tables 3 and 4; ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF over BERT .494 .500 .492"
         " .489 (Table 3); recall of answers above the same shares: BERT .603 .577 .572 .522, MaRF over BERT .681 .675 .674 .690"
         " (Table 4, which does not say at which depth: ours is that of Task 1's runs, 1,000)"
     ),
