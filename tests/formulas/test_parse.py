@@ -261,3 +261,11 @@ def test_sizes_of_delimiters_and_outer_braces_change_nothing(latex: str) -> None
 def test_the_sides_of_an_equation_are_read_on_their_own(left: str, right: str) -> None:
     opt = trees(f"{left}={right}")[1]
     assert opt == f"[U!eq,0{trees(left)[1]},1{trees(right)[1]}]"
+
+
+@pytest.mark.parametrize("latex", [r"f%sg", r"D_{KL}(p\,%s\,q)", r"\ell %s m+1"])
+def test_two_bars_between_operands_are_one_sign(latex: str) -> None:
+    two, one = parse(latex % "||"), parse(latex % r"\|")
+    assert two.opt == one.opt
+    assert two.slt == one.slt
+    assert "O!conditional" in two.opt.labels

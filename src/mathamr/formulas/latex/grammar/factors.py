@@ -16,7 +16,7 @@ from mathamr.formulas.latex.assembly import (
 )
 from mathamr.formulas.latex.grammar.groups import Groups
 from mathamr.formulas.latex.grammar.rules import AFTER, END, MULTIPLYING, NAMES, NO_BARS, NO_BOUNDS, SCRIPTS
-from mathamr.formulas.latex.node import ABSENT, INVISIBLE_TIMES, Node, apply, operator
+from mathamr.formulas.latex.node import ABSENT, INVISIBLE_TIMES, TOKEN, Node, apply, operator
 
 ENDS_OF_TERMS = frozenset(
     [END, "ADDOP", "PUNCT", "PERIOD", "METARELOP", "ARROW", "MODIFIEROP", "MODIFIER", "SUPOP", "POSTFIX"]
@@ -80,9 +80,13 @@ class Factors(Groups):
         return evaluated(product.node(), bar, scripts)
 
     def _conditional(self, product: Product) -> Node | None:
-        """Parse a conditional, `A | B`; None if nothing follows the bar."""
+        """Parse a conditional, `A | B` or `A || B`; None if nothing follows the bar."""
         start, flags = self.i, self.flags
+        bar = self.nodes[start]
         self.i += 1
+        if self.roles[start] == self.roles[self.i] == "VERTBAR" and bar.key == self.nodes[self.i].key == "|":
+            bar = Node(TOKEN, "VERTBAR", "∥")
+            self.i += 1
         self.flags |= NO_BARS
         first = self.expression()
         right = None
@@ -94,8 +98,7 @@ class Factors(Groups):
         if right is None:
             self.i = start
             return None
-        bar = self.nodes[start].with_role("MODIFIEROP", meaning="conditional")
-        return apply(bar, product.node(), right)
+        return apply(bar.with_role("MODIFIEROP", meaning="conditional"), product.node(), right)
 
     def factor(self) -> Node | None:
         """Parse one factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
