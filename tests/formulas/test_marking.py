@@ -8,8 +8,10 @@ from collections.abc import Collection
 import pytest
 
 from mathamr.formulas.alignment import VARIABLE, parts
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.formula import displayed
 from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.marking import drawn_with_marks, placed_tree, stretches
 from mathamr.formulas.mathml.element import Element
@@ -49,6 +51,10 @@ def test_what_a_macro_writes_is_marked_where_it_is_called() -> None:
     assert [latex[start:end] for start, end in stretches(latex, macros, tree, [number])] == [r"\R"]
 
 
+def source(latex: str) -> Source:
+    return Source(unicode_to_latex(latex), Macros(), Budget(len(latex)))
+
+
 def marked_texts(element: Element) -> list[str]:
     """What stands in marked elements, the outermost ones."""
     if "matched" in element.attributes.get(STYLE, "").split(" "):
@@ -57,7 +63,7 @@ def marked_texts(element: Element) -> list[str]:
 
 
 def marked(latex: str, nodes: Collection[int]) -> Element:
-    placed = placed_tree(latex, Macros())
+    placed = placed_tree(source(latex))
     assert placed is not None
     return drawn_with_marks(displayed(latex, Macros(), display=False), placed.places(nodes))
 
@@ -79,7 +85,7 @@ def test_marks_are_drawn_around_whole_pieces_and_nothing_else_changes() -> None:
 )  # fmt: skip
 def test_every_symbol_of_a_tree_is_drawn_and_written_somewhere(latex: str) -> None:
     tree = parse(unicode_to_latex(latex)).slt
-    placed = placed_tree(latex, Macros())
+    placed = placed_tree(source(latex))
     assert placed is not None
     assert placed.tree == tree
     element = displayed(latex, Macros(), display=False)

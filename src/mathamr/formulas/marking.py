@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.lexer import tokenize, without_comment_signs
-from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.reader import Reader
+from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.unicode import rewritten_pieces
 from mathamr.formulas.mathml.element import Element, rebuilt
 from mathamr.formulas.mathml.layouttree import slt
@@ -32,51 +31,32 @@ _ROWS = frozenset(["mrow", "msqrt", "mstyle", "math", "mtd", "mpadded"])
 
 
 class PlacedTree(NamedTuple):
-    """A layout tree, the tokens that each of its nodes was written as, and where these are in the source."""
+    """A layout tree, the tokens that each of its nodes was written as, and the source that these are numbers of."""
 
     tree: Slt
     origins: Sequence[tuple[int, ...]]
-    ranges: Sequence[tuple[int, int]]
+    source: Source
 
     def places(self, nodes: Collection[int]) -> set[int]:
         """Return the tokens of some nodes."""
         return {place for node in nodes if 0 <= node < len(self.origins) for place in self.origins[node]}
 
 
-def placed_tree(latex: str, macros: Macros) -> PlacedTree | None:
-    """Parse a formula so that its nodes know their places; None if it has no tree."""
-    text: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for piece, start, end in rewritten_pieces(latex) if not latex.isascii() else ():
-        same = piece == latex[start:end]
-        text.append(piece)
-        starts += range(start, end) if same else [start] * len(piece)
-        ends += range(start + 1, end + 1) if same else [end] * len(piece)
-    written = "".join(text) or latex
+def placed_tree(source: Source) -> PlacedTree | None:
+    """Read a formula so that the nodes of its tree know their places; None if it has no tree."""
+    reader = source.reader()
     try:
-        return _placed(written, macros, starts or range(len(latex)), ends or range(1, len(latex) + 1))
+        syntax = reader.read()
+        walk = NodeWalk(reader, placed=True)
+        nodes = walk.walk(syntax)
+        if not nodes:
+            uncommented = source.uncommented()
+            return placed_tree(uncommented[0]) if uncommented else None
+        origins: list[tuple[int, ...]] = []
+        tree = slt(present(walk.expression(nodes, trailing=True)), walk.budget.elements, origins)
     except (MathAMRError, RecursionError):
         return None
-
-
-def _placed(latex: str, macros: Macros, starts: Sequence[int], ends: Sequence[int]) -> PlacedTree | None:
-    budget = Budget(len(latex))
-    tokens, offsets = tokenize(latex)
-    # The symbols of a macro are at its call.
-    lengths = {offset: len(token) for token, offset in zip(tokens, offsets, strict=True)}
-    tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
-    reader = Reader(tokens, offsets, latex, budget)
-    syntax = reader.read()
-    walk = NodeWalk(reader, placed=True)
-    nodes = walk.walk(syntax)
-    if not nodes:
-        uncommented = without_comment_signs(latex)
-        return _placed(uncommented[0], macros, starts, ends) if uncommented else None
-    origins: list[tuple[int, ...]] = []
-    tree = slt(present(walk.expression(nodes, trailing=True)), budget.elements, origins)
-    ranges = [(starts[offset], ends[offset + lengths.get(offset, 1) - 1]) for offset in offsets]
-    return PlacedTree(tree, origins, ranges)
+    return PlacedTree(tree, origins, source)
 
 
 def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> list[tuple[int, int]]:
@@ -89,14 +69,21 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
     >>> [latex[start:end] for start, end in stretches(latex, Macros(), parse(latex).slt, range(5, 10))]
     ['a^2+b^2']
     """
-    placed = placed_tree(latex, macros) if nodes else None
+    if not nodes:
+        return []
+    starts, ends, written = _rewritten(latex)
+    try:
+        placed = placed_tree(Source(written, macros, Budget(len(written))))
+    except (MathAMRError, RecursionError):
+        return []
     if placed is None or placed.tree != tree:
         return []
+    ranges = placed.source.ranges()
     marked = placed.places(nodes)
     found: list[tuple[int, int]] = []
     was_marked = False
     for place in sorted({place for origin in placed.origins for place in origin}):
-        start, end = placed.ranges[place]
+        start, end = starts[ranges[place][0]], ends[ranges[place][1] - 1]
         if place in marked:
             if was_marked:
                 found[-1] = (min(found[-1][0], start), max(found[-1][1], end))
@@ -104,6 +91,21 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
                 found.append((start, end))
         was_marked = place in marked
     return [_balanced(latex, *stretch) for stretch in found]
+
+
+def _rewritten(latex: str) -> tuple[Sequence[int], Sequence[int], str]:
+    """Return LaTeX with its Unicode characters as commands, and where each character of it starts and ends in the source."""
+    if latex.isascii():
+        return range(len(latex)), range(1, len(latex) + 1), latex
+    text: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for piece, start, end in rewritten_pieces(latex):
+        same = piece == latex[start:end]
+        text.append(piece)
+        starts += range(start, end) if same else [start] * len(piece)
+        ends += range(start + 1, end + 1) if same else [end] * len(piece)
+    return starts, ends, "".join(text)
 
 
 def _balanced(latex: str, start: int, end: int) -> tuple[int, int]:

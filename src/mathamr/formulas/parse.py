@@ -12,12 +12,13 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped, without_comment_signs
-from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.lexer import MAX_LENGTH, unescaped
+from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.reader import Reader, is_command
+from mathamr.formulas.latex.reader import is_command
+from mathamr.formulas.latex.source import Source
 from mathamr.formulas.mathml.element import MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.operatortree import opt
@@ -136,7 +137,7 @@ def _published(latex: str, macros: Macros, *, wildcards: bool) -> tuple[ParsedFo
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
     try:
-        node, repairs = _read(latex, macros, wildcards=wildcards, budget=budget)
+        node, repairs = _read(Source(latex, macros, budget), wildcards=wildcards)
         layout = slt(present(node), budget.elements)
         tree = opt(mean(node), budget.elements)
     except RecursionError:
@@ -155,12 +156,12 @@ def _meant(published: ParsedFormula, node: Node) -> ParsedFormula:
     return replace(published, opt=tree, reading="mathematician")
 
 
-def _read(latex: str, macros: Macros, *, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
-    tokens, offsets = tokenize(latex)
-    tokens, offsets, notes = expanded(tokens, offsets, latex, macros, budget)
-    reader = Reader(tokens, offsets, latex, budget, wildcards=wildcards)
-    reader.repairs.extend(Repair("an escape that was escaped again", place) for place in unescaped(latex)[1])
-    reader.repairs.extend(Repair(message, offset) for message, offset in notes)
+def _read(source: Source, *, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:
+    reader = source.reader(wildcards=wildcards)
+    reader.repairs.extend(
+        Repair("an escape that was escaped again", place) for place in unescaped(source.latex)[1]
+    )
+    reader.repairs.extend(Repair(message, offset) for message, offset in source.notes)
     try:
         syntax = reader.read()
         walk = NodeWalk(reader)
@@ -168,12 +169,12 @@ def _read(latex: str, macros: Macros, *, wildcards: bool, budget: Budget) -> tup
             node = walk.expression(nodes, trailing=True)
             return node, tuple(sorted(reader.repairs, key=lambda repair: repair.offset))
     except SpentError as error:
-        raise FormulaError(str(error), latex, reader.offset()) from None
-    uncommented = without_comment_signs(latex)
+        raise FormulaError(str(error), source.latex, reader.offset()) from None
+    uncommented = source.uncommented()
     if uncommented is None:
-        raise FormulaError("an empty formula", latex, 0)
-    text, place = uncommented
-    node, repairs = _read(text, macros, wildcards=wildcards, budget=budget)
+        raise FormulaError("an empty formula", source.latex, 0)
+    shown, place = uncommented
+    node, repairs = _read(shown, wildcards=wildcards)
     return node, (Repair("a comment hides the formula; read without %", place), *repairs)
 
 

@@ -9,9 +9,12 @@ from typing import Any
 
 from mathamr.core.cancellation import check_cancelled
 from mathamr.core.errors import MathAMRError, ParseError
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.diagrams import with_arrays
-from mathamr.formulas.latex.display.formula import display_mathml, displayed
+from mathamr.formulas.latex.display.formula import display_mathml, drawn
 from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.latex.source import Source
+from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
 from mathamr.formulas.mathml.writing import sanitised, to_mathml
 from mathamr.posts.post import Formula
@@ -64,17 +67,18 @@ def draw_marked(
     if with_arrays(formula.latex) != formula.latex:  # its drawing has other parts than its tree
         return draw_formula(formula, macros)
     check_cancelled()
-    known = Macros.of(macros)
-    placed = placed_tree(formula.latex, known)
-    if placed is None:
-        return draw_formula(formula, macros)
+    latex = unicode_to_latex(formula.latex)
     try:
-        element = displayed(formula.latex, known, display=formula.display)
+        source = Source(latex, Macros.of(macros), Budget(len(latex)))
+        placed = placed_tree(source)
+        if placed is None:
+            return draw_formula(formula, macros)
+        element = drawn(source, display=formula.display)
         marked = drawn_with_marks(
             drawn_with_marks(element, placed.places(nodes)), placed.places(taken), TAKEN
         )
         return Drawn(to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes"))
-    except MathAMRError:  # what cannot be drawn has a reason in `error`
+    except (MathAMRError, RecursionError):  # what cannot be drawn has a reason in `error`
         return draw_formula(formula, macros)
 
 

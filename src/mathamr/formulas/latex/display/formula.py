@@ -9,10 +9,10 @@ from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.display import accents, decoration, fractions, matrices, operators, words
 from mathamr.formulas.latex.display.tablelines import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
-from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
-from mathamr.formulas.latex.macros import Macros, expanded
-from mathamr.formulas.latex.reader import Reader
+from mathamr.formulas.latex.lexer import MAX_LENGTH
+from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.rowreader import CELL_ENDS, NOTHING
+from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element
@@ -43,31 +43,28 @@ def displayed(latex: str, macros: Macros, *, display: bool) -> Element:
     """Return the element that draws a formula."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
-    budget = Budget(len(latex))
     try:
-        element = _drawn(latex, macros, display=display, budget=budget)
-        if element is None and (uncommented := without_comment_signs(latex)):
-            element = _drawn(uncommented[0], macros, display=display, budget=budget)
+        return drawn(Source(unicode_to_latex(latex), macros, Budget(len(latex))), display=display)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
-    if element is None:
-        raise FormulaError("an empty formula", latex, 0)
-    return element
 
 
-def _drawn(latex: str, macros: Macros, *, display: bool, budget: Budget) -> Element | None:
-    latex = unicode_to_latex(latex)
-    tokens, offsets = tokenize(latex)
-    tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
-    reader = Reader(tokens, offsets, latex, budget, drawn=True)
-    broken = not _LINE_ENDS.isdisjoint(tokens)
+def drawn(source: Source, *, display: bool) -> Element:
+    """Return the element that draws what a source says."""
+    reader = source.reader(drawn=True)
+    broken = not _LINE_ENDS.isdisjoint(reader.tokens)
     style = DISPLAY if display else TEXT
     try:
         read = reader.lines(CELL_ENDS if broken else NOTHING)
         lines = lines_of(Typesetter(reader, style), read, style, aligned=broken)
     except SpentError as error:
-        raise FormulaError(str(error), latex, reader.offset()) from None
-    return None if _is_empty(lines) else in_lines(lines, display=display)
+        raise FormulaError(str(error), source.latex, reader.offset()) from None
+    if not _is_empty(lines):
+        return in_lines(lines, display=display)
+    uncommented = source.uncommented()
+    if uncommented is None:
+        raise FormulaError("an empty formula", source.latex, 0)
+    return drawn(uncommented[0], display=display)
 
 
 def _is_empty(lines: list[TableLine]) -> bool:
