@@ -159,9 +159,18 @@ def _unicode(latex: str) -> str | None:
 
 
 def typed_in_ascii(latex: str) -> str | None:
-    """Return a formula as it is typed on a keyboard; None if some command has no such form."""
+    r"""Return a formula as it is typed on a keyboard; None if some command has no such form.
+
+    >>> typed_in_ascii(r"\int_0^{\infty}\frac{\sin (x)}{x}dx")
+    'int_0^(oo)(sin(x))/xdx'
+    """
     text = re.sub(r"\\(?:[a-zA-Z]+|.)", lambda match: _ASCII.get(match[0], match[0]), _plain(latex))
-    return None if "\\" in text or "{" in text or not text.isascii() else " ".join(text.split())
+    text = _NEEDLESS_SPACE.sub("", " ".join(text.split()))
+    return None if "\\" in text or "{" in text or not text.isascii() else text
+
+
+_NEEDLESS_SPACE = re.compile(r" (?=[_^/)])|(?<=[_^/(]) |(?<=[a-zA-Z]) (?=\()")
+"""Spaces that nobody types: `int _0^( oo )( sin x)/x` is typed as `int_0^(oo)(sin x)/x`."""
 
 
 def _plain(latex: str) -> str:

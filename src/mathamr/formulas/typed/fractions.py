@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["atom", "number", "function", "big", "operation", "relation", "comma", "slash", "text"]
@@ -40,6 +40,8 @@ def fractions(items: Sequence[TypedItem], *, flat: bool = False, single: bool = 
     If `single`, every slash divides one item by one.
     """
     done: list[TypedItem] = []
+    if any(item.kind == "slash" for item in items):
+        items = _with_differentials(items)
     place = 0
     while place < len(items):
         item = items[place]
@@ -101,6 +103,30 @@ def _denominator_end(items: Sequence[TypedItem], slash: int) -> int:
     ):
         end += 1
     return end
+
+
+_INTEGRAL = re.compile(r"\\(?:i{0,3}|o)int(?![a-zA-Z])")
+_DIFFERENTIAL = re.compile(r"d(?:[a-zA-Z]|\\[a-zA-Z]+)")
+_BEFORE_DIFFERENTIAL = re.compile(rf"(?P<factors>[a-zA-Z]+?)(?P<differential>{_DIFFERENTIAL.pattern})")
+
+
+def _with_differentials(items: Sequence[TypedItem]) -> list[TypedItem]:
+    """Return the items with `dx` apart from a denominator after an integral sign: `int sin(x)/xdx`."""
+    found: list[TypedItem] = []
+    is_integral = False
+    for item in items:
+        is_integral = is_integral or _INTEGRAL.match(item.latex) is not None
+        joined = _BEFORE_DIFFERENTIAL.fullmatch(item.latex) if is_integral and item.kind == "atom" else None
+        if joined and found and found[-1].kind == "slash":
+            found += [
+                replace(item, latex=joined["factors"]),
+                TypedItem(joined["differential"], "atom", space=True),
+            ]
+        elif is_integral and found and found[-1].kind in OPERANDS and _DIFFERENTIAL.fullmatch(item.latex):
+            found.append(replace(item, space=True))
+        else:
+            found.append(item)
+    return found
 
 
 _STRUCTURE = re.compile(
