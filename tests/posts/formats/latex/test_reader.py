@@ -263,6 +263,12 @@ def test_headings_by_a_macro_of_the_author_are_headings(tmp_path: Path) -> None:
     assert [post.title for post in posts.values()] == ["paper: Bags of $x$", "Theorem: More"]
 
 
+def test_an_environment_named_by_a_macro_is_called_by_its_kind(tmp_path: Path) -> None:
+    text = r"\declaretheorem[name=\theoremname]{thm}\newtheorem{prob}{\problemname}\begin{document}\begin{thm}A\end{thm}\begin{prob}B\end{prob}"
+    posts, _ = read(tmp_path, f"\\documentclass{{article}}{text}\\end{{document}}")
+    assert [post.title for post in posts.values()] == ["Theorem 1: paper", "Problem 1: paper"]
+
+
 def test_headings_of_the_author_may_have_keys_before_their_title(tmp_path: Path) -> None:
     text = "\\olchapter{sfr}{set}{Sets}\nWords.\n\\section{Bags}\nMore.\n\\mysection{Titles}{sec:titles}"
     posts, _ = read(tmp_path, f"\\documentclass{{book}}\\begin{{document}}\n{text}\n\\end{{document}}")

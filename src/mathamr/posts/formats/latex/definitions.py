@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mathamr.formulas.latex.definitions import definitions_in
+from mathamr.posts.postkind import kind_named
 
 LONGEST_TITLE = 4000
 MOST_MACROS = 5000
@@ -117,12 +118,22 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
             elif end and (outer := _WITHIN.match(text, end)):
                 within = outer[1].strip()
         if name in theorems or len(theorems) < MOST_THEOREMS:
-            shown = _plain(title) or name.rstrip("*").capitalize()
+            shown = _plain(title) or _unabbreviated(name.rstrip("*")).capitalize()
             theorems[name] = TheoremStyle(shown, prefix, numbered, like.strip(), within)
 
 
+def _unabbreviated(name: str) -> str:
+    """Return what a page may call an environment: its name, or the word of which it is the beginning.
+
+    >>> [_unabbreviated(name) for name in ("thm", "prob", "satz", "puzzle")]
+    ['theorem', 'problem', 'satz', 'puzzle']
+    """
+    kind = kind_named(name)
+    return kind if kind and kind.startswith(name[:2].lower()) else name
+
+
 def _declared_counter(options: str) -> tuple[str, str, bool]:
-    """Return Of the options of a declaration: the environment whose counter it shares, the counter around it, whether it has one.
+    """Return what the options of a declaration say: the environment whose counter it shares, the counter around it, whether it has one.
 
     >>> _declared_counter("name=Lemma, sibling=thm"), _declared_counter("number within=section"), _declared_counter("numbered=no")
     (('thm', '', True), ('', 'section', True), ('', '', False))
