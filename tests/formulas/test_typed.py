@@ -76,6 +76,20 @@ def test_asciimath_has_the_layout_of_its_latex(asciimath: str, latex: str) -> No
     assert to_string(parse(asciimath_to_latex(asciimath)).slt) == to_string(parse(latex).slt)
 
 
+@pytest.mark.parametrize(
+    ("typed", "latex"),
+    [
+        ("int sin(x)/xdx", r"\int\frac{\sin(x)}{x}dx"),
+        ("int_0^oo(ln(1+x))/(1+x^2)dx=pi", r"\int_0^\infty\frac{\ln(1+x)}{1+x^2}dx=\pi"),
+        ("int dy/y=1/(2x)", r"\int\frac{dy}{y}=\frac1{2x}"),
+        ("dy/dx=1/(1+x)dx", r"\frac{dy}{dx}=\frac{1}{(1+x)dx}"),
+    ],
+)
+def test_the_differential_of_an_integral_is_no_factor_of_a_denominator(typed: str, latex: str) -> None:
+    (formula,) = Query.of_text(typed).formulas
+    assert to_string(parse(formula.latex).slt) == to_string(parse(latex).slt)
+
+
 @given(st.text(st.sampled_from('ab12()[]{}^_/,|:"+-*<>= sqrtfracomegatext')))
 def test_any_text_is_a_formula_of_asciimath(text: str) -> None:
     assert isinstance(asciimath_to_latex(text), str)
