@@ -13,6 +13,7 @@ from mathamr import sample
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation import runevaluation
 from mathamr.evaluation.measures import measure, measures
+from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.runevaluation import EvaluationInputs, compare_runs, evaluate_runs
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.posts.post import Post
@@ -188,3 +189,49 @@ def test_runs_and_files_are_compared_by_chosen_measures_and_print_a_table(
 def test_two_given_runs_of_the_same_name_are_refused() -> None:
     with pytest.raises(MathAMRError, match="two runs are named 'x'"):
         compare_runs(QRELS, Run.of("x", {"A.1": [("1001", 1)]}), Run.of("x", {"A.1": [("1002", 1)]}))
+
+
+@pytest.fixture
+def cut(tmp_path: Path) -> Path:
+    """Two judged answers of the first topic of the sample, of which one is relevant, and no others."""
+    path = tmp_path / "cut.jsonl"
+    grades = read_qrels(QRELS).grades["A.1"]
+    wanted = (min(grades, key=grades.__getitem__), max(grades, key=grades.__getitem__))
+    posts = [post for post in read_posts(POSTS) if post.id in wanted]
+    path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
+    return path
+
+
+def test_judged_items_that_the_posts_lack_are_counted_and_left_out_where_asked(cut: Path) -> None:
+    judged = read_qrels(QRELS)
+    left = judged.among({post.id for post in read_posts(cut)})
+    topics = [topic for topic, grades in left.grades.items() if grades]
+    assert 2 <= left.judgments < 40
+    remark = f"{cut} lacks {judged.judgments - left.judgments} of {judged.judgments} judged items"
+    inputs = EvaluationInputs(QRELS, ("bm25",), None, TOPICS, cut)
+    found = evaluate_runs(inputs, SUITE)
+    assert any(each.startswith(remark) and f"--judged-in {cut}" in each for each in found.remarks)
+    assert found.qrels == judged
+    inputs = EvaluationInputs(QRELS, ("bm25",), None, TOPICS, cut, judged_in=cut)
+    found = evaluate_runs(inputs, SUITE, has_floors=True)
+    assert found.qrels.judgments == left.judgments
+    assert found.comparison.topics == tuple(topics)
+    assert any(each.startswith(f"{remark}, which are left out") for each in found.remarks)
+    assert found.floors[0].mean("nDCG'") > 0
+
+
+def test_posts_that_hold_every_judged_item_change_nothing_and_others_are_refused(tmp_path: Path) -> None:
+    mine = run_file(tmp_path, "mine.run", "A.1 Q0 1001 1 2 x\nA.1 Q0 1010 2 1 x\n")
+    whole = evaluate_runs(EvaluationInputs(QRELS, (mine,)), SUITE)
+    same = evaluate_runs(EvaluationInputs(QRELS, (mine,), judged_in=POSTS), SUITE)
+    assert (same.comparison, same.remarks) == (whole.comparison, whole.remarks)
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"id": "x", "body": "Let $y$ be."}\n', encoding="utf-8")
+    with pytest.raises(MathAMRError, match="none of its items is judged"):
+        evaluate_runs(EvaluationInputs(QRELS, (mine,), judged_in=other), SUITE)
+
+
+def test_a_run_of_another_collection_is_said_to_have_no_judged_result(tmp_path: Path) -> None:
+    mine = run_file(tmp_path, "mine.run", "A.1 Q0 nowhere 1 2 x\n")
+    found = evaluate_runs(EvaluationInputs(QRELS, (mine,)), SUITE)
+    assert any("mine: none of its results is judged" in remark for remark in found.remarks)

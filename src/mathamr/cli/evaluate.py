@@ -74,6 +74,13 @@ def command(
     html: Annotated[
         Path | None, typer.Option(help="Write what --show shows to this page, with formulas drawn.")
     ] = None,
+    judged_in: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="POSTS",
+            help="Leave out judgments of items that are not in these posts, such as those of a cut of the collection.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
     topics: Annotated[Path | None, typer.Option(help="ARQMath topics, for baselines and --show.")] = None,
     posts: Annotated[
@@ -102,7 +109,7 @@ def command(
         )
     if html and not show:
         raise typer.BadParameter("--html writes what --show shows: name a topic with --show")
-    sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
+    sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas, judged_in)
     chosen = measures(measure or ["arqmath"], relevant)
     evaluation = evaluate_runs(
         sources, chosen, relevant, only_with_relevant=only_with_relevant, has_floors=random

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +47,19 @@ class Qrels:
     def relevant(self, topic: str, threshold: int = RELEVANT) -> frozenset[str]:
         """Return the items of a topic with at least this grade."""
         return frozenset(item for item, grade in self.grades.get(topic, {}).items() if grade >= threshold)
+
+    def among(self, items: Collection[str]) -> Qrels:
+        """Return the judgments of these items; a topic that has none left stays, without judgments.
+
+        >>> Qrels({"A.1": {"7": 2, "8": 0}}).among({"7"}).grades
+        {'A.1': {'7': 2}}
+        """
+        return Qrels(
+            {
+                topic: {item: grade for item, grade in grades.items() if item in items}
+                for topic, grades in self.grades.items()
+            }
+        )
 
     def with_relevant(self, threshold: int = RELEVANT) -> Qrels:
         """Return the judgments of the topics that have a relevant item."""

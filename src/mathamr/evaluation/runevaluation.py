@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,6 +40,8 @@ class EvaluationInputs:
     topics: Path | None = None
     posts: Path | None = None
     formulas: Path | None = None
+    judged_in: Path | None = None
+    """Posts: judgments of items that are not among them are left out."""
     given: Mapping[str, Run] = field(default_factory=dict)
     """Runs that are no files, by the names that `runs` has for them."""
 
@@ -74,6 +76,11 @@ class _Inputs:
     sources: EvaluationInputs
     remarks: list[str] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
+    judged: Collection[str] = frozenset()
+    """All judged items."""
+    _seen: dict[Task, set[str]] = field(default_factory=lambda: {"answers": set(), "formulas": set()})
+    """Those that are posts, or looks of formulas, among the posts that were read."""
+    _has_read: bool = False
 
     def run(self, spec: str) -> Run:
         """Return the run of a file, a run that was given as one, or that of a baseline by name."""
@@ -86,8 +93,13 @@ class _Inputs:
         return run_baseline(spec, self._posts(self.sources.posts), self.topics, self.task)
 
     def _posts(self, path: Path) -> Iterator[Post]:
-        report = Report()
-        yield from read_posts(path, report)
+        report, self._has_read = Report(), True
+        for post in read_posts(path, report):
+            if post.id in self.judged:
+                self._seen["answers"].add(post.id)
+            looks = (formula.visual_id or "" for formula in post.formulas)
+            self._seen["formulas"].update(look for look in looks if look in self.judged)
+            yield post
         self.remarks.extend(line for line in skipped_lines(report) if line not in self.remarks)
 
     @property
@@ -101,6 +113,48 @@ class _Inputs:
         if self.sources.posts is not None and any(map(self.sources.is_baseline, _specs(self.sources))):
             count = max(count, sum(1 for _ in candidates(self._posts(self.sources.posts), self.task)))
         return random_scores(qrels, measures, 0), random_scores(qrels, measures, count)
+
+    def covered(self, qrels: Qrels, threshold: int, *, only_with_relevant: bool) -> Qrels:
+        """Return the judgments of items that are in `judged_in`, if it is given."""
+        path = self.sources.judged_in
+        if path is None:
+            return qrels
+        for _ in self._posts(path):
+            pass  # reading notes what is judged
+        found = qrels.among(self._seen_items(qrels))
+        if not found.judgments:
+            raise MathAMRError(f"{path}: none of its items is judged in {self.sources.qrels}")
+        kept = Qrels({topic: grades for topic, grades in found.grades.items() if grades})
+        kept = kept.with_relevant(threshold) if only_with_relevant else kept
+        if not kept.topics:
+            raise MathAMRError(
+                f"{path}: no topic is left that has an item of grade {threshold} or above among these posts"
+            )
+        missing, topics = qrels.judgments - found.judgments, len(qrels.topics) - len(kept.topics)
+        if missing:
+            more = f", and with them {topics} topics" if topics else ""
+            self.remarks.append(f"{self._lack(path, missing, qrels)}, which are left out{more}")
+        return kept
+
+    def remark_on_missing(self, qrels: Qrels) -> None:
+        """Remark on judged items that the posts of the baselines lack."""
+        path = self.sources.posts
+        if path is None or self.sources.judged_in is not None or not self._has_read:
+            return
+        if missing := qrels.judgments - qrels.among(self._seen_items(qrels)).judgments:
+            self.remarks.append(
+                f"{self._lack(path, missing, qrels)}: measures and random orders count them, and no search of these posts"
+                f" can find them; --judged-in {path} leaves them out"
+            )
+
+    def _lack(self, path: Path, missing: int, qrels: Qrels) -> str:
+        return f"{path} lacks {missing:,} of {qrels.judgments:,} judged items"
+
+    def _seen_items(self, qrels: Qrels) -> set[str]:
+        """Return the judged ids that were read, of posts or of looks of formulas: topics say of which, or what fits better."""
+        if self.topics:
+            return self._seen["formulas" if self.task == "formulas" else "answers"]
+        return max(self._seen.values(), key=lambda items: qrels.among(items).judgments)
 
     def _from_file(self, spec: str) -> Run:
         if not _exists(spec):
@@ -129,6 +183,8 @@ def evaluate_runs(
         if not inputs.topics:
             raise MathAMRError(f"{sources.topics}: none of its topics is judged in {sources.qrels}")
     specs = _specs(sources)
+    inputs.judged = frozenset(item for grades in qrels.grades.values() for item in grades)
+    qrels = inputs.covered(qrels, relevant or RELEVANT, only_with_relevant=only_with_relevant)
     runs = named_apart([inputs.run(spec) for spec in specs], specs)
     if sources.formulas is not None:
         visual_ids = read_visual_ids(sources.formulas)
@@ -137,7 +193,8 @@ def evaluate_runs(
             for spec, run in zip(specs, runs, strict=True)
         ]
     scores = [evaluate(run, qrels, measures) for run in runs]
-    inputs.remarks.extend(_remarks(runs, scores))
+    inputs.remarks.extend(_remarks(runs, scores, qrels))
+    inputs.remark_on_missing(qrels)
     baseline = None if sources.baseline is None else runs[specs.index(sources.baseline)].name
     tested = [str(measure) for measure in measures if measure.is_tested]
     return RunEvaluation(
@@ -159,11 +216,12 @@ def compare_runs(
     topics: Path | str | None = None,
     posts: Path | str | None = None,
     formulas: Path | str | None = None,
+    judged_in: Path | str | None = None,
 ) -> RunEvaluation:
     """Measure runs on judgments and test them against a baseline, as `mathamr evaluate` does; print the result for its tables.
 
     Runs are files, `Run`s, or names of baselines such as `bm25`, which need `topics` and `posts`. `measures` are names such as
-    `P'@5`, or measures of your own; without any they are those of the `suite`.
+    `P'@5`, or measures of your own; without any they are those of the `suite`. With `judged_in`, only items of these posts count as judged.
 
     >>> from mathamr.sample import folder
     >>> mine = Run.of("mine", {"A.1": [("1001", 0.9), ("1002", 0.4)]})
@@ -183,7 +241,7 @@ def compare_runs(
 
     specs, named = tuple(map(spec, runs)), None if baseline is None else spec(baseline)
     inputs = EvaluationInputs(
-        Path(qrels), specs, named, _path(topics), _path(posts), _path(formulas), given=given
+        Path(qrels), specs, named, _path(topics), _path(posts), _path(formulas), _path(judged_in), given=given
     )
     wanted = [measures] if isinstance(measures, str | Measure) else list(measures) or [suite]
     chosen: dict[str, Measure] = {}
@@ -259,10 +317,13 @@ def _by_visual(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> R
     return visuals
 
 
-def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
+def _remarks(runs: Sequence[Run], scores: Sequence[Scores], qrels: Qrels) -> Iterable[str]:
+    grades = qrels.grades
     for run, each in zip(runs, scores, strict=True):
         if each.missing:
             yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({few(each.missing)})"
+        if not any(hit.id in grades.get(topic, ()) for topic, hits in run.rankings.items() for hit in hits):
+            yield f"{run.name}: none of its results is judged; is it a run of another collection, or of another task?"
         if each.unjudged:
             yield f"{run.name}: {len(each.unjudged)} of its topics are ignored, because they have no judgments ({few(each.unjudged)})"
         yield from run.remarks
