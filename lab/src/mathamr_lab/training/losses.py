@@ -98,3 +98,23 @@ def info_nce(scores: Tensor, temperature: Tensor | float, ignored: Tensor | None
     if ignored is not None:
         logits = logits.masked_fill(ignored, -torch.inf)
     return functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
+
+
+def divergence(similar: Tensor, wanted: Tensor, sharpness: float) -> Tensor:
+    """Return the mean divergence of rows of similarities from the wanted ones, as distributions of this temperature
+    (Hinton et al., "Distilling the knowledge in a neural network", 2015).
+    """
+    return functional.kl_div(
+        functional.log_softmax(similar / sharpness, -1),
+        functional.log_softmax(wanted / sharpness, -1),
+        reduction="batchmean",
+        log_target=True,
+    )
+
+
+def alike(ours: Tensor, theirs: Tensor, sharpness: float) -> Tensor:
+    """Return the divergence of the similarities among some vectors, without the diagonal."""
+    same = torch.eye(len(ours), dtype=torch.bool, device=ours.device)
+    return divergence(
+        (ours @ ours.T).masked_fill(same, -1e4), (theirs @ theirs.T).masked_fill(same, -1e4), sharpness
+    )

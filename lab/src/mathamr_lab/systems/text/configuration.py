@@ -9,10 +9,13 @@ from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.systems.text.distilling import Distilling
+from mathamr_lab.systems.text.following import PassageTraining
 from mathamr_lab.systems.text.training import TextTraining
 
-STAGES = ("tune", "teach", "distil", "join")
-"""Train on pairs; write vectors for students; train a student; write the model folder."""
+STAGES = ("tune", "teach", "distil", "vectors", "follow", "join")
+"""Train on pairs; write vectors for students; train a student; write two teachers' vectors of passages; train a student of
+both; write the model folder.
+"""
 BEST = "best"
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -22,7 +25,7 @@ class TextBase:
     """What a training starts from, and its teacher.
 
     `start` is ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
-    ``teach`` wrote, relative to the training's folder. Pairs of kinds that begin with a word of `unasked` are not trained on as pairs.
+    ``teach`` wrote, relative to the training's folder; for ``vectors`` it is the folder of a text encoder. Pairs of kinds that begin with a word of `unasked` are not trained on as pairs.
     `letters` is the number of forms in other letters that are prepared of every question.
     """
 
@@ -79,6 +82,7 @@ class TextRecipe:
     tune: TextTraining = field(default_factory=TextTraining)
     student: TextTraining = field(default_factory=TextTraining)
     lessons: Distilling = field(default_factory=Distilling)
+    passages: PassageTraining = field(default_factory=PassageTraining)
     join: TextJoin = field(default_factory=TextJoin)
 
 
@@ -100,8 +104,15 @@ CONFIGURATIONS = {
     "tuned": TextRecipe(
         stages=("tune", "join"), tune=TextTraining(projection=0, half=True, learning_rate=1e-4, patience=9)
     ),
+    "two-teachers": TextRecipe(
+        stages=("vectors", "follow", "join"),
+        base=TextBase(start="mathamr-3", letters=2),
+        join=TextJoin(trained=True),
+    ),
 }
-"""By name: a base on pairs that writes vectors for students; MiniLM from a teacher; MiniLM on pairs alone."""
+"""By name: a base on pairs that writes vectors for students; MiniLM from a teacher; MiniLM on pairs alone; a model of the box
+from itself and a large one.
+"""
 
 
 def configured(settings: TrainingSettings) -> TextRecipe:
@@ -122,6 +133,7 @@ def configured(settings: TrainingSettings) -> TextRecipe:
         tune=named.tune.changed(settings.of("tune")),
         student=taught["text training"],
         lessons=taught["distilling"],
+        passages=named.passages.changed(settings.of("follow")),
         join=join["joining"],
     )
 

@@ -194,6 +194,12 @@ def offset(pieces: WordPieces, checksum: int | None = None) -> int:
     return shift
 
 
+def pieces_of_bert(pieces: WordPieces) -> WordPieces:
+    """Return BERT's pieces of a vocabulary, numbered as in BERT's."""
+    shift = offset(pieces)
+    return WordPieces(pieces.vocabulary[shift : shift + PIECES]) if shift else pieces
+
+
 def vocabulary_checksum(pieces: WordPieces, shift: int = 0) -> int:
     """Return a checksum of BERT's pieces."""
     return zlib.crc32("\n".join(pieces.vocabulary[shift : shift + PIECES]).encode())

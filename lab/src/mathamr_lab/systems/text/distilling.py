@@ -26,7 +26,7 @@ from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.systems.text.trainer import TextTrainer
 from mathamr_lab.systems.text.training import TextTraining
 from mathamr_lab.training.contrastive import ContrastiveStep
-from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
+from mathamr_lab.training.losses import Contrast, TemperedLoss, alike, divergence, info_nce
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
 from mathamr_lab.training.settings import Ranges
 
@@ -103,7 +103,7 @@ class DistillingLoss(TemperedLoss):
         ranked = maxsim(queries, lesson.query_rows, documents, lesson.document_rows)
         with torch.no_grad():
             wanted = maxsim(taught[:asked], lesson.query_rows, taught[asked:], lesson.taught_rows)
-        loss = weights.ranking * self._apart(ranked[:, :known], wanted)
+        loss = weights.ranking * divergence(ranked[:, :known], wanted, weights.sharpness)
         wholes = torch.cat([lesson.query_documents, lesson.document_documents[:known] + asked])
         loss = loss + weights.wholes * self._alike(given, taught, wholes)
         loss = loss + weights.parts * self._alike(given, taught, lesson.drawn)
@@ -123,19 +123,7 @@ class DistillingLoss(TemperedLoss):
         return loss
 
     def _alike(self, ours: Tensor, theirs: Tensor, rows: Tensor) -> Tensor:
-        """Return the divergence of the similarities among some vectors, without the diagonal."""
-        ours, theirs = ours.index_select(0, rows), theirs.index_select(0, rows)
-        same = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
-        return self._apart(
-            (ours @ ours.T).masked_fill(same, -1e4), (theirs @ theirs.T).masked_fill(same, -1e4)
-        )
-
-    def _apart(self, ours: Tensor, theirs: Tensor) -> Tensor:
-        sharp = self.configuration.sharpness
-        found = functional.log_softmax(ours / sharp, -1)
-        return functional.kl_div(
-            found, functional.log_softmax(theirs / sharp, -1), reduction="batchmean", log_target=True
-        )
+        return alike(ours.index_select(0, rows), theirs.index_select(0, rows), self.configuration.sharpness)
 
 
 class DistillingTrainer(TextTrainer):

@@ -12,6 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.text.shard import TextShard
+from mathamr_lab.training.losses import divergence
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 
 
@@ -72,13 +73,7 @@ _DRAWN, _NEAREST, _SHARPNESS = 256, 16, 0.04
 
 def _divergence(drawn: torch.Tensor, near: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     normal = torch.nn.functional.normalize
-    similar = normal(drawn, dim=-1) @ normal(near, dim=-1).T
-    return torch.nn.functional.kl_div(
-        torch.log_softmax(similar / _SHARPNESS, -1),
-        torch.log_softmax(wanted / _SHARPNESS, -1),
-        reduction="batchmean",
-        log_target=True,
-    )
+    return divergence(normal(drawn, dim=-1) @ normal(near, dim=-1).T, wanted, _SHARPNESS)
 
 
 def _vectors_of_some(encoder: TextEncoder, texts: TextShard, most: int) -> FloatArray:

@@ -288,9 +288,14 @@ def held_names(path: Path) -> set[str]:
 
 
 def gathered(
-    materials: TextMaterials, pieces: WordPieces, letters: int = 0, spread: Spread = map
+    materials: TextMaterials,
+    pieces: WordPieces,
+    letters: int = 0,
+    spread: Spread = map,
+    *,
+    longest: int = WINDOW,
 ) -> TextCorpus:
-    """Return the corpus: texts cut into pieces. Texts without a piece are left out with their pairs.
+    """Return the corpus: texts cut into pieces, at most the `longest` first ones. Texts without a piece are left out with their pairs.
 
     `letters` is the number of forms in other letters of every question; some documents have one; texts that are paired with
     themselves have foils. `spread` maps over parts of the texts, in several processes if it can.
@@ -299,7 +304,7 @@ def gathered(
     parts = batches(
         ((number, post, *wanted.get(number, (0, False))) for number, post in enumerate(materials.posts)), 1000
     )
-    rows = [row for found in spread(partial(_cut, pieces), parts) for row in found]
+    rows = [row for found in spread(partial(_cut, pieces, longest), parts) for row in found]
     place = {number: new for new, number in enumerate(number for number, text, *_ in rows if len(text.of))}
     rows = [row for row in rows if row[0] in place]
     names = {name: number for number, name in enumerate(dict.fromkeys(materials.groups))}
@@ -336,7 +341,7 @@ def _wanted(materials: TextMaterials, letters: int) -> dict[int, tuple[int, bool
 
 
 def _cut(
-    pieces: WordPieces, given: Sequence[tuple[int, Post, int, bool]]
+    pieces: WordPieces, longest: int, given: Sequence[tuple[int, Post, int, bool]]
 ) -> list[tuple[int, Pieces, list[Pieces], list[Pieces]]]:
     """Cut texts, their forms in other letters and their foils into pieces."""
     wordings: list[Wording] = []
@@ -352,7 +357,7 @@ def _cut(
         wordings += [wording_alone(each, read)[0] for each in (post, *forms)]
         wordings += [wording_alone(foil)[0] for foil in foils]
         counts.append((len(forms), len(foils)))
-    cut = iter([found.cut(WINDOW) for found in pieces.cut(wordings)])
+    cut = iter([found.cut(longest) for found in pieces.cut(wordings)])
     return [
         (number, next(cut), list(islice(cut, forms)), list(islice(cut, foils)))
         for (number, *_), (forms, foils) in zip(given, counts, strict=True)

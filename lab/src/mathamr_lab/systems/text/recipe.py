@@ -14,10 +14,9 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.modelfolder import CONFIG
 from mathamr.systems.models import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
-from mathamr.text.configuration import WINDOW
-from mathamr.text.encoder import BUDGET, TextEncoder
+from mathamr.text.configuration import WINDOW, WINDOWS
+from mathamr.text.encoder import TextEncoder
 from mathamr.text.torchfolder import load_text_encoder, save_text_encoder
-from mathamr.text.wordpieces import Pieces
 from mathamr_lab.recipes.bases import folder_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
@@ -33,19 +32,22 @@ from mathamr_lab.systems.text.configuration import (
     configured,
     kept_parts,
 )
-from mathamr_lab.systems.text.corpus import TextCorpus
+from mathamr_lab.systems.text.corpus import TextCorpus, pieces_of_bert
 from mathamr_lab.systems.text.distilling import DistillingTrainer, read_taught, taught
+from mathamr_lab.systems.text.following import FollowingTrainer, passage_vectors
 from mathamr_lab.systems.text.joining import (
     between,
     with_learned_projection,
     with_principal_components,
     without_head,
 )
+from mathamr_lab.systems.text.passages import Passages
 from mathamr_lab.systems.text.trainer import TextTrainer
-from mathamr_lab.systems.text.validation import ASKED, PostVectors, among_others, compared
+from mathamr_lab.systems.text.validation import validated
 from mathamr_lab.training.loop import train
 
 CORPUS, TAUGHT, JOINING = "corpus.npz", "taught.npy", "joining.json"
+PASSAGES, SIDE_BY_SIDE = "passages.npz", "sidebyside.npy"
 
 
 class TextEncoderRecipe:
@@ -67,29 +69,41 @@ class TextEncoderRecipe:
         say: Callable[[str], None],
     ) -> list[Path]:
         """Write the corpus of the path and further posts."""
-        from mathamr.text.published import packaged_minilm
         from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials, same_texts
 
-        materials = TextMaterials()
+        found, materials = configured(settings), TextMaterials()
+        pieces, wanted = pieces_of_bert(start_of(found.base.start).pieces), "follow" in found.stages
         for path in (sources.path, *sources.posts):
             read_materials(path, sources.without, materials)
-        letters = configured(settings).base.letters
-        if letters:
+        if found.base.letters:
             same_texts(materials)
-        corpus = gathered(materials, packaged_minilm().pieces, letters)
+        longest = WINDOW * (WINDOWS if wanted else 1)
+        corpus = gathered(materials, pieces, found.base.letters, longest=longest)
         path = folder / CORPUS
-        corpus.save(path)
+        corpus.cut(WINDOW).save(path)
         train, held = corpus.parted()
         say(
             f"{len(corpus):,} texts with {len(train):,} pairs to train on and {len(held):,} to validate on in {path}"
             f" ({path.stat().st_size / 2**20:.1f} MiB)"
         )
-        return [path]
+        if not wanted:
+            return [path]
+        passages = Passages.of(corpus)
+        passages.save(folder / PASSAGES)
+        say(f"{len(passages):,} passages in {folder / PASSAGES}")
+        return [path, folder / PASSAGES]
 
     def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages in order, each with its configuration."""
         found = configured(settings)
-        runs = {"tune": _tune, "teach": _teach, "distil": _distil, "join": _join}
+        runs = {
+            "tune": _tune,
+            "teach": _teach,
+            "distil": _distil,
+            "vectors": _vectors,
+            "follow": _follow,
+            "join": _join,
+        }
         return {name: partial(runs[name], found=found) for name in found.stages}
 
 
@@ -147,6 +161,42 @@ def _distil(work: StageWork, found: TextRecipe) -> StageResult:
     return StageResult([*before, *progress.history], progress.done)
 
 
+def _teachers(found: TextRecipe, device: str) -> list[TextEncoder]:
+    """Return the teachers of passages: the named one, and the encoder that training starts from."""
+    if not found.base.teacher:
+        raise MathAMRError("a student of two needs the first teacher: --set base.teacher=FOLDER")
+    both = [without_head(folder_base(Path(found.base.teacher))), start_of(found.base.start)]
+    return [TextEncoder(each.model, each.pieces, device=device) for each in both]
+
+
+def _vectors(work: StageWork, found: TextRecipe) -> StageResult:
+    """Write both teachers' vectors of passages side by side, unless they exist; each has the length √½."""
+    path = work.out / SIDE_BY_SIDE
+    if work.fresh or not path.exists():
+        passages = Passages.load(work.prepared / PASSAGES)
+        teachers = _teachers(found, str(work.resources.device))
+        rows = [passage_vectors(each, passages) for each in teachers]
+        work.out.mkdir(parents=True, exist_ok=True)
+        np.save(path, np.concatenate(rows, 1) * np.float16(0.5**0.5), allow_pickle=False)
+    return StageResult([{"teachers' vectors": str(path)}])
+
+
+def _follow(work: StageWork, found: TextRecipe) -> StageResult:
+    base = start_of(found.base.start)
+    taught = read_taught(work.out / SIDE_BY_SIDE)
+    trainer = FollowingTrainer(
+        Passages.load(work.prepared / PASSAGES),
+        _corpus(work, base),
+        base,
+        found.passages,
+        taught,
+        taught.shape[1] - base.size,
+        work.resources.device,
+    )
+    progress = train(trainer, work.folder("follow"), work.resources, fresh=work.fresh)
+    return StageResult(progress.history, progress.done)
+
+
 def _trained(work: StageWork, stages: Sequence[str]) -> Path:
     """Return the folder of the encoder from the first of these stages that left one."""
     folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
@@ -167,7 +217,7 @@ def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorp
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
     """Write the model folder: interpolated towards the start, in principal components, in few bits."""
     device = str(work.resources.device)
-    folder = _trained(work, ("distil", "tune"))
+    folder = _trained(work, ("follow", "distil", "tune"))
     base, tuned = start_of(found.base.start), load_text_encoder(folder, device)
     base = TextEncoder(base.model, base.pieces, device=device)
     corpus = _corpus(work, base)
@@ -184,29 +234,3 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
     rows.append({"chosen": share, "model": str(work.model), "as stored": stored})
     (work.out / JOINING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return StageResult(rows)
-
-
-def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
-    """Return MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim, as asked and in other letters."""
-    answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
-    kinds = np.array(corpus.kinds)
-    other = {text: corpus.forms.texts.posts[places[0]] for text, places in corpus.forms.places.items()}
-    figures: dict[str, float] = {}
-    for kind in sorted(set(kinds[corpus.held].tolist())):
-        held = corpus.pairs[corpus.held & (kinds == kind)]
-        documents = among_others(answers, held[:, 1])
-        known = _vectors(encoder, [corpus.texts.posts[post] for post in documents])
-        for form, texts in (("", {}), (" renamed", other)):
-            asked = [texts.get(int(post), corpus.texts.posts[post]) for post in held[:ASKED, 0]]
-            if form and not any(int(post) in texts for post in held[:ASKED, 0]):
-                continue
-            found = compared(_vectors(encoder, asked), known, documents, held[:ASKED], corpus, encoder.device)
-            name = kind.rpartition(" ")[2]
-            figures |= {f"{name}{form} {each}": value for each, value in found.figures.items()}
-    return figures
-
-
-def _vectors(encoder: TextEncoder, posts: Sequence[Pieces]) -> list[PostVectors]:
-    budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
-    rows = encoder.encode_pieces(posts, budget)
-    return [PostVectors(row.of, row.vectors, len(row.of) - 1) for row in rows]

@@ -11,6 +11,8 @@ import torch
 from torch import Tensor
 
 from mathamr.core.arrays import AnyFloatArray, IntArray
+from mathamr.text.encoder import BUDGET, TextEncoder
+from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.text.corpus import TextCorpus
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
@@ -59,6 +61,32 @@ def among_others(documents: IntArray, own: IntArray, others: int = OTHERS) -> In
     """Return the searched answers and further ones, drawn once for all."""
     rest = np.setdiff1d(documents, own)
     return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
+
+
+def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
+    """Return MRR@10 of the held-out answers of each collection, by complete texts and by MaxSim, as asked and in other letters."""
+    answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
+    kinds = np.array(corpus.kinds)
+    other = {text: corpus.forms.texts.posts[places[0]] for text, places in corpus.forms.places.items()}
+    figures: dict[str, float] = {}
+    for kind in sorted(set(kinds[corpus.held].tolist())):
+        held = corpus.pairs[corpus.held & (kinds == kind)]
+        documents = among_others(answers, held[:, 1])
+        known = _vectors(encoder, [corpus.texts.posts[post] for post in documents])
+        for form, texts in (("", {}), (" renamed", other)):
+            asked = [texts.get(int(post), corpus.texts.posts[post]) for post in held[:ASKED, 0]]
+            if form and not any(int(post) in texts for post in held[:ASKED, 0]):
+                continue
+            found = compared(_vectors(encoder, asked), known, documents, held[:ASKED], corpus, encoder.device)
+            name = kind.rpartition(" ")[2]
+            figures |= {f"{name}{form} {each}": value for each, value in found.figures.items()}
+    return figures
+
+
+def _vectors(encoder: TextEncoder, posts: Sequence[Pieces]) -> list[PostVectors]:
+    budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
+    rows = encoder.encode_pieces(posts, budget)
+    return [PostVectors(row.of, row.vectors, len(row.of) - 1) for row in rows]
 
 
 def _wholes(found: Sequence[PostVectors], device: torch.device) -> Tensor:
