@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from starlette.testclient import TestClient
 
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
+from mathamr.serve.app import create_app
+from mathamr.serve.limits import Limits
+from mathamr.serve.service import Service
+from tests.adapters.conftest import call_tool
 from tests.index.small import build
 
 COOLING = r"\frac{dT}{dt}=-k(T-T_0)"
@@ -48,7 +54,7 @@ def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         (r"\frac{dU}{ds}=-c(U-U_0)", ["law of cooling"]),
         (CUBES, ["Carpenter"]),
         (r"\sum\frac{1}{n^3+n}", ["Carpenter"]),
-        (r"e^{iy}=\cos y+i\sin y", ["euler's formula", "euler formula", "cis formula"]),
+        (r"e^{iy}=\cos y+i\sin y", ["euler's formula", "cis formula", "euler formula"]),
         ("a+b", []),
         (r"\frac{", []),
         ("", []),
@@ -77,3 +83,23 @@ def test_a_name_has_the_formulas_of_the_table_and_of_the_posts(
     index: Index, name: str, formulas: list[str]
 ) -> None:
     assert index.formulas_of(name) == formulas
+
+
+def test_the_api_tells_the_names_of_the_collection(index: Index) -> None:
+    service = Service(index, Limits(seconds=3600))
+    client = TestClient(create_app(service))
+    shown = index.archive.catalogue.formulas_of("asked")[0].id
+    found = [
+        client.get("/v1/names", params={"latex": COOLING}).json()["names"],
+        client.get(f"/v1/formulas/{quote(shown, safe='')}").json()["names"],
+    ]
+    formulas = client.get("/v1/names", params={"name": "law of cooling"}).json()["formulas"]
+    service.close()
+    assert found == [["law of cooling"], ["law of cooling"]]
+    assert formulas == [COOLING]
+
+
+def test_mcp_tells_the_names_of_the_collection(index: Index) -> None:
+    pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
+    assert call_tool(index, "name_of", formula=CUBES).structured_content["names"] == ["Carpenter"]
+    assert call_tool(index, "formulas_of", name="law of cooling").structured_content["formulas"] == [COOLING]

@@ -144,7 +144,7 @@ def tools(index: Index) -> MCPServer[Any]:
             str, Field(description="a formula as LaTeX, without dollar signs", max_length=2000)
         ],
     ) -> dict[str, Any]:
-        """Return what a formula is called, in these or other letters, with or without its bounds: famous names, then those of the collection."""
+        """Return what a formula is called, in these or other letters, with or without its bounds: its usual name, then what the collection calls it."""
         with _reported_errors(formula):
             return {"formula": formula, "names": index.names_of(formula)}
 

@@ -534,14 +534,15 @@ class Index(Closing):
 
     @_one_revision
     def names_of(self, latex: str, macros: Sequence[str] = ()) -> list[str]:
-        """Return what a formula is called, in these letters or others: in the table of named formulas, then by posts."""
+        """Return what a formula is called, in these letters or others: its usual name, what posts call it, and its other names."""
 
         def ranker_of(query: Query) -> FormulaRanker:
             return self._formula_ranker(QueryContext(query, self._encoder, formula=query.formulas[0]))
 
         plain = without_macros(latex, macros) if macros else latex
         own = names_in_collection(plain, ranker_of, self.archive.catalogue)
-        found = {name.lower(): name for name in [*names_of(latex, tuple(macros)), *own][::-1]}
+        usual, *others = names_of(latex, tuple(macros)) or ("",)
+        found = {name.lower(): name for name in [usual, *own, *others][::-1] if name}
         return list(found.values())[::-1]
 
     @_one_revision

@@ -264,7 +264,7 @@ export class Panel {
     return [
       element("div", { class: "shown" }, math ?? element("code", {}, about.latex)),
       about.names?.length
-        ? element("p", { class: "help" }, `Known as ${about.names.slice(0, 2).join(", or ")}`)
+        ? element("p", { class: "help" }, `Known as ${about.names.slice(0, 3).join(", or ")}`)
         : null,
       element(
         "div",
