@@ -24,6 +24,13 @@ LONGEST_VALUE = 400
 _SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
 _INSIDE = re.compile(r"\(\*|\*\)")
 _VISIBLE = re.compile(r"[^\n]")
+_LINE = re.compile(
+    r"^(?:\(\*|#\[|(?:Theorem|Lemma|Corollary|Proposition|Fact|Remark|Definition|Fixpoint|Inductive|Record|Class|Instance|Axiom|Module|Section|End|Require|From)\b)",
+    re.M,
+)
+"""The beginning of a command at the beginning of a line, or of a comment before it."""
+MOST_UNCLOSED = 8
+"""Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 _COMMAND = re.compile(
     r"""(?:\A|(?<=[.\s}\-+*]))
     (?:\#\[[^\]]{0,300}\]\s*+  # attributes, then modifiers
@@ -118,17 +125,19 @@ def _strip_comments(text: str, report: Report) -> tuple[str, list[_Documentation
     """Return the text with blanks for comments, which may be nested, and for strings; and its documentation comments."""
     parts: list[str] = []
     comments: list[_Documentation] = []
-    done = position = 0
+    done = position = unclosed = 0
     while match := _SKIPPED.search(text, position):
         start, position = match.span()
         if match["mark"] is not None:
             position = _closed(text, match.end())
             if position < 0:
+                unclosed += 1
                 report.skip(
                     "unclosed comment",
-                    f"the comment that begins at offset {start} is never closed; the rest is not read",
+                    f"the comment that begins at offset {start} is never closed; the text up to the next command is not read",
                 )
-                position = len(text)
+                found = _LINE.search(text, match.end()) if unclosed <= MOST_UNCLOSED else None
+                position = found.start() if found else len(text)
             elif match["mark"]:
                 comments.append(_Documentation(start, position, _markdown(text[match.end() : position - 2])))
             parts += [text[done:start], _VISIBLE.sub(" ", text[start:position])]

@@ -12,6 +12,7 @@ from mathamr.posts.post import Post
 from tests.folders import write_files
 from tests.posts.reading import read as read_folder
 from tests.posts.reading import read_files
+from tests.slopes import slope
 
 
 def read(text: str) -> dict[str, Declaration]:
@@ -219,6 +220,20 @@ def test_counterparts_of_types_are_known_across_files(tmp_path: Path) -> None:
         B="@[to_additive AddBlob]\nclass Blob (M : Type*) where\n  one : M\n",
     )
     assert "AddBlob.add_zero" in posts
+
+
+@pytest.mark.parametrize("mark", ["/-", "/--", "/-!"])
+def test_behind_a_comment_that_is_never_closed_the_next_command_is_read(tmp_path: Path, mark: str) -> None:
+    text = f"theorem a : p := q\n\n{mark} A zebra: theorem w : p\n\n/-- Of order two. -/\nlemma b : r := s\n\n@[simp]\ntheorem c : t := u\n"
+    posts, report = read_files(tmp_path, a_lean=text)
+    found = {post.place.label: post for post in posts.values() if post.place}
+    assert set(found) == {"a", "b", "c"}
+    assert "Of order two" in found["b"].body
+    assert report.skipped == {"unclosed comment": 1}
+
+
+def test_many_comments_that_are_never_closed_take_time_linear_in_the_file() -> None:
+    assert slope(lambda size: LeanSource("/- a\n" * (size // 5)), 80_000) < 1.4
 
 
 def test_an_unclosed_comment_is_reported(tmp_path: Path) -> None:

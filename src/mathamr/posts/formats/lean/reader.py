@@ -14,6 +14,7 @@ from mathamr.posts.formats.lean.translation import Translations
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
+UP_TO = "the text up to the next command is not read"
 _TRANSLATED = ("to_additive", "to_dual")
 
 
@@ -31,10 +32,13 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
             known.add(attribute, name, given)
     for file, path, text in collection.texts(report):
         source = LeanSource(text)
-        for kind, start in (("comment", source.unclosed), ("string", source.unclosed_string)):
-            if start is not None:
-                why = f"the {kind} that begins at offset {start} is never closed; the rest is not read"
-                report.skip(f"unclosed {kind}", why)
+        for start in source.unclosed:
+            report.skip(
+                "unclosed comment", f"the comment that begins at offset {start} is never closed; {UP_TO}"
+            )
+        if (start := source.unclosed_string) is not None:
+            why = f"the string that begins at offset {start} is never closed; the rest is not read"
+            report.skip("unclosed string", why)
         yield from report_nothing(_posts(source, file, path, known, report), report)
 
 

@@ -17,6 +17,14 @@ _STRING_END = re.compile(r"(?:[^\"\\]|\\.)*+\"", re.S)
 _RAW = re.compile(r"(?<![\w'!?])r(#{0,20})\Z")
 _INSIDE = re.compile(r"/-|-/")
 _VISIBLE = re.compile(r"[^\n]")
+_COMMAND = re.compile(
+    r"^(?:@\[|/-|(?:(?:private|protected|noncomputable|partial|unsafe)[ ]+)*(?:theorem|lemma|def|abbrev|structure|class|inductive|instance|axiom|example"
+    r"|namespace|section|end|open|variable|universe)\b)",
+    re.M,
+)
+"""The beginning of a command at the beginning of a line, or of a comment before it."""
+MOST_UNCLOSED = 8
+"""Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +51,10 @@ class LeanSource:
     def __init__(self, text: str) -> None:
         self.text = text
         self.comments: list[Comment] = []
-        self.unclosed: int | None = None
+        self.unclosed: list[int] = []
+        """The offsets of comments that are never closed: what is behind them up to the next command is not read."""
         self.unclosed_string: int | None = None
-        """The offsets of a comment and of a string that are never closed."""
+        """The offset of a string that is never closed."""
         self.code = self._blank_out()
 
     def _blank_out(self) -> str:
@@ -56,7 +65,7 @@ class LeanSource:
             if match["mark"] is not None:
                 position = self._closed(match.end())
                 if position < 0:
-                    self.unclosed, position = start, len(text)
+                    position = self._next_command(start, match.end())
                 elif match["mark"]:
                     inner = text[match.end() : position - 2]
                     self.comments.append(Comment(start, position, inner, match["mark"] == "!"))
@@ -73,6 +82,12 @@ class LeanSource:
             done = position
         parts.append(text[done:])
         return "".join(parts)
+
+    def _next_command(self, start: int, inside: int) -> int:
+        """Note a comment that is never closed, and return where the next command begins."""
+        self.unclosed.append(start)
+        found = _COMMAND.search(self.text, inside) if len(self.unclosed) <= MOST_UNCLOSED else None
+        return found.start() if found else len(self.text)
 
     def _closed(self, start: int) -> int:
         """Return the end of the comment whose inside begins at `start`; -1 if it is never closed."""
