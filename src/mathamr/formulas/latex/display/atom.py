@@ -12,7 +12,7 @@ from functools import lru_cache
 from mathamr.formulas.latex.cursor import points_of
 from mathamr.formulas.latex.fonts import STICKY, Font
 from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, TEXT
-from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.element import NO_ATTRIBUTES, Element
 from mathamr.formulas.mathml.styles import STYLE
 
 ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER, SPACE, SWITCH = range(10)
@@ -77,7 +77,7 @@ class Atom:
         """The font of a letter or digit that may be part of a word or number."""
         self.sub: Element | None = None
         self.sup: Element | None = None
-        self.switch: Mapping[str, str] = {}
+        self.switch: Mapping[str, str] = NO_ATTRIBUTES
 
 
 _BACK = ((1.0, "back-em"), (THIN, "back-thin"), (1 / 18, "back-mu"))
@@ -151,6 +151,8 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
 
     `before` is the class of an invisible first atom, such as the empty group in a cell of an alignment.
     """
+    if len(atoms) == 1 and before is None and atoms[0].kind < SPACE:
+        return [_alone(atoms[0])]
     atoms = _joined(atoms)
     kinds = _classes(atoms, before)
     row: list[Element] = []
@@ -166,10 +168,8 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
             row.append(atom.element)
             continue
         width = 0.0 if left is None else _WIDTHS[atom.style >= SCRIPT][left][kind]
-        lean = _overhang(previous, atom)
+        lean = 0.0 if previous is None or atom.core is None else _overhang(previous, atom, atom.core)
         element = scripted(atom)
-        if element.children:
-            atom.core = core_of(element)
         if width and previous is not None and previous.core is not None:
             spaces[-1][2][1] = width
             width = 0.0
@@ -188,11 +188,19 @@ def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
     return row
 
 
-def _overhang(previous: Atom | None, atom: Atom) -> float:
+def _alone(atom: Atom) -> Element:
+    """Return the element of the only atom of a row, which has no space around it."""
+    element = scripted(atom)
+    if atom.core is not None:
+        _space_out(atom.core, 0.0, 0.0, between=False)
+    return element
+
+
+def _overhang(previous: Atom, atom: Atom, core: Element) -> float:
     """Return the space that a fence needs after a slanted letter."""
-    if previous is None or atom.core is None or previous.sub is not None or previous.sup is not None:
+    if previous.sub is not None or previous.sup is not None:
         return 0.0
-    if atom.kind not in (OPEN, CLOSE) and atom.core.text not in "|∣‖∥":
+    if atom.kind not in (OPEN, CLOSE) and core.text not in "|∣‖∥":
         return 0.0
     return overhang(previous.element)
 
@@ -203,10 +211,17 @@ def overhang(element: Element) -> float:
 
 
 def scripted(atom: Atom) -> Element:
-    """Return the element of an atom with its scripts beside it or above and below."""
+    """Return the element of an atom with its scripts beside it or above and below, and set the operator at its core."""
+    is_bare = atom.sub is None and atom.sup is None
+    element = atom.element if is_bare else _with_placed_scripts(atom)
+    if element.children:
+        atom.core = core_of(element)
+    return element
+
+
+def _with_placed_scripts(atom: Atom) -> Element:
+    """Return the element of an atom that has scripts, beside it, above and below, or as high as those of a letter."""
     element, sub, sup = atom.element, atom.sub, atom.sup
-    if sub is None and sup is None:
-        return element
     core = atom.core
     if not atom.limits and _ends_in_fence(element):
         # The scripts of a parenthesis are as high as those of a letter.
