@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
+from pathlib import Path
 
+import pytest
+import yaml
+
+from mathamr.core.modelfolder import read_config
 from mathamr.systems.models import boxed, checked_model
 from tests.cli.conftest import Command
 
@@ -26,3 +31,17 @@ def test_a_card_is_read_by_the_hub_and_has_the_figures(mathamr: Command) -> None
     assert mathamr("models", "mathamr-3", "--card").stdout == card
     hub = pytest.importorskip("huggingface_hub")
     assert hub.ModelCard(card).data.to_dict()["library_name"] == "mathamr"
+
+
+def test_every_model_says_its_licence_language_base_and_data_and_notice_names_it() -> None:
+    notice = (Path(__file__).parents[2] / "NOTICE").read_text(encoding="utf-8")
+    for name in boxed():
+        model = checked_model(name)
+        header = yaml.safe_load(model.card().split("---\n")[1])
+        assert header["license"] == "apache-2.0", name
+        assert header["language"] == ["en"], name
+        assert "ARQMath" in header["datasets"], name
+        row = read_config(model.folder)
+        assert header.get("base_model", []) == row["base_model"], name
+        assert {"license", "language", "base_model", "datasets"} <= set(model.to_json()), name
+        assert re.search(rf"[/, (]{re.escape(name)}(?:[/,\s]|$)", notice), name

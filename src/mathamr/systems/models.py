@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,10 +34,8 @@ OF_OTHERS = frozenset(SCHEMES.values())
 """The systems of encoders of other people."""
 WITHDRAWN = dict.fromkeys(("mathamr-large", "mathamr-large-text"), "st:all-mpnet-base-v2")
 """Models of earlier versions, with an encoder that finds as much."""
-CARD_HEADER = (
-    "---", "library_name: mathamr", "tags: [mathematics, information-retrieval, formula-search]", "---", "",
-)  # fmt: skip
-"""What the Hugging Face Hub reads at the top of a model's README.md."""
+ABOUT = ("license", "language", "base_model", "datasets")
+"""What a model's configuration says for the Hugging Face Hub: licence, languages, what it started from and learned from."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
 """The system of folders that name their encoder instead, as `mathamr-2` does."""
 
@@ -71,7 +70,7 @@ class Model:
         """Return the README.md of the model's folder, with the header that the Hugging Face Hub reads."""
         measured = self.about.get("measured", {})
         lines = [
-            *CARD_HEADER,
+            *card_header(self.about),
             f"# {self.name}",
             "",
             f"A model of the system `{self.system.kind}` for {' and '.join(sorted(self.system.tasks))}, {self.bytes / 1e6:.1f} MB.",
@@ -83,9 +82,24 @@ class Model:
             figures = measured.get(task, {})
             lines += ["| measured | |", "|---|---|"] if figures else ["Its folder has no figures."]
             lines += [f"| {what} | {value} |" for what, value in figures.items()]
-        notes = [*measured.get("notes", ()), *([self.about["license"]] if "license" in self.about else ())]
+        notes = [*measured.get("notes", ()), *filter(None, [self.about.get("license_note")])]
         lines += ["", *(f"- {each}" for each in notes)] if notes else []
         return "\n".join(lines) + "\n"
+
+
+def card_header(about: Mapping[str, Any]) -> list[str]:
+    """Return the lines that the Hugging Face Hub reads at the top of a model's README.md.
+
+    >>> card_header({"license": "apache-2.0", "datasets": ["ARQMath"]})[2:5]
+    ['license: apache-2.0', 'datasets: ["ARQMath"]', 'tags: [mathematics, information-retrieval, formula-search]']
+    """
+    known = [f"{name}: {_yaml(about[name])}" for name in ABOUT if about.get(name)]
+    tags = "tags: [mathematics, information-retrieval, formula-search]"
+    return ["---", "library_name: mathamr", *known, tags, "---", ""]
+
+
+def _yaml(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def box() -> Path:
@@ -205,7 +219,7 @@ def checked_model(model: Path | str | None = None) -> Model:
     """Return a model after checking the hashes of its files, without loading it."""
     folder = model_folder(model)
     row = read_config(folder)
-    about: dict[str, Any] = {name: row[name] for name in ("measured", "license") if name in row}
+    about: dict[str, Any] = {name: row[name] for name in ("measured", "license_note", *ABOUT) if name in row}
     return Model(
         name=str(row.get("name") or folder.name),
         folder=folder,

@@ -8,7 +8,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
-from mathamr.systems.models import CARD_HEADER
+from mathamr.systems.models import card_header
 from mathamr_lab.training.checkpoint import TrainingProgress
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import Trainer, ValidationFigure
@@ -22,7 +22,7 @@ def write_card(
 ) -> None:
     """Write `README.md` into a model's folder: Markdown with the header that the Hugging Face Hub reads."""
     state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
-    parts = ["\n".join(CARD_HEADER), "# Training card", trainer.summary]
+    parts = ["\n".join(card_header({"language": ["en"]})), "# Training card", trainer.summary]
     parts.append(f"Training is {state}; the best epoch is {progress.best_epoch}.")
     parts += ["## Epochs", _epochs(trainer.measured, progress), "## Configuration"]
     parts += [
