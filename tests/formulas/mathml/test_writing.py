@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.mathml.core import core
+from mathamr.formulas.mathml.core import core, is_core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
@@ -161,3 +161,8 @@ def test_formulas_of_the_collection_keep_their_tree(data: Path) -> None:
 def test_blanks_at_the_ends_of_a_text_are_kept() -> None:
     assert body("<mtext> if x </mtext>") == "<mtext>\u00a0if x\u00a0</mtext>"
     assert body("<mtext>\u00a0\u00a0</mtext>") == "<mtext>\u00a0\u00a0</mtext>"
+
+
+@given(PRESENTATION)
+def test_what_is_reduced_once_is_written_as_it_is(element: Element) -> None:
+    assert all(is_core(each) for each in core(element).iterate())
