@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 import torch
@@ -9,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mathamr.text import encoder as encoders
-from mathamr.text.configuration import QUERY_WINDOWS, WHOLE, WINDOW, WINDOWS
+from mathamr.text.configuration import QUERY_WINDOWS, WINDOW, WINDOWS
 from mathamr.text.encoder import BUDGET, GPU_BUDGET
-from mathamr.text.textvectors import AnyTextEncoder, TextVectors
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import MOST_CHARACTERS, Pieces
-from tests.text.small import small_text_encoder, to_onnx
+from tests.text.small import small_text_encoder
 
 
 @pytest.fixture(autouse=True)
@@ -68,22 +66,6 @@ def test_a_long_post_is_read_in_windows_and_then_no_further() -> None:
     np.testing.assert_allclose(whole.vectors[:2], found.vectors, atol=1e-5)
     # Both are the first word of a window of nothing but that word.
     np.testing.assert_allclose(found.vectors[0], found.vectors[1], atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "make", [small_text_encoder, lambda: to_onnx(small_text_encoder())], ids=["torch", "onnx"]
-)
-def test_the_vector_of_a_complete_text_is_that_of_its_first_windows(
-    make: Callable[[], AnyTextEncoder],
-) -> None:
-    encoder = make()
-    text = " ".join(["let prime", "then number", "x y", "prime then let"][place % 4] for place in range(900))
-    (cut,) = encoder.pieces.cut([Wording(text, (Span(0, 0, len(text)),))])
-    (first,) = encoder.encode_pieces([cut.cut(WINDOW * WHOLE)])
-    (found,) = encoder.encode([Wording(text, (Span(0, 0, len(text)), Span(1, len(text) - 5, len(text))))])
-    assert len(cut) > WINDOW * WHOLE
-    assert found.of.tolist() == [0, 1]
-    np.testing.assert_allclose(found.vectors[0], first.vectors[0], atol=1e-6)
 
 
 def test_no_more_text_is_cut_into_pieces_than_vectors_are_made_of() -> None:

@@ -20,8 +20,6 @@ WINDOWS = 256
 text vector, and are counted."""
 QUERY_WINDOWS = 4
 """The same of a query, which somebody waits for."""
-WHOLE = 4
-"""The number of windows of which the vector of a complete text is the mean: a longer one would say nothing in particular."""
 FARTHEST = 128
 """All distances from this one on share the last bucket of relative positions."""
 

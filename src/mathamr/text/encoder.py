@@ -16,7 +16,7 @@ from mathamr.core.batches import portions
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
 from mathamr.core.prioritylock import give_way
-from mathamr.text.configuration import WHOLE, WINDOW, WINDOWS
+from mathamr.text.configuration import WINDOW, WINDOWS
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.transformer import Transformer
 from mathamr.text.wordpieces import MOST_CHARACTERS, Pieces, WordPieces
@@ -140,9 +140,9 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
         rows.append((torch.from_numpy(numbers), torch.from_numpy(lengths)))
         done += numbers.size
     members = [
-        np.append(places[post][:end], marks[post][: 2 * WHOLE]) if is_whole else places[post][start:end]
+        np.append(places[post], marks[post]) if end - start == len(cut) else places[post][start:end]
         for post, cut in enumerate(posts)
-        for start, end, is_whole in zip(cut.starts, cut.ends, cut.is_whole, strict=True)
+        for start, end in zip(cut.starts, cut.ends, strict=True)
     ]
     counts = np.array([len(member) for member in members], np.int64)
     offsets = np.cumsum(counts) - counts

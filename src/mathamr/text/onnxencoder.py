@@ -20,7 +20,7 @@ from mathamr.core.batches import portions
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
 from mathamr.core.prioritylock import give_way
-from mathamr.text.configuration import WHOLE, WINDOW, WINDOWS, TransformerConfiguration, relative_buckets
+from mathamr.text.configuration import WINDOW, WINDOWS, TransformerConfiguration, relative_buckets
 from mathamr.text.onnxgraph import SCALE, OnnxTransformer
 from mathamr.text.textvectors import TextVectors
 from mathamr.text.wordpieces import MOST_CHARACTERS, PieceNumbers, Pieces, WordPieces
@@ -135,9 +135,9 @@ class OnnxTextEncoder:
         np.cumsum(sums, axis=0, out=sums)
         totals = sums[np.searchsorted(cuts, post.ends)] - sums[np.searchsorted(cuts, post.starts)]
         counts = (post.ends - post.starts).astype(np.float64)
-        whole, first = post.is_whole, states[:WHOLE]
-        totals[whole] += sum(own[0] + own[-1] for own in first)
-        counts[whole] += 2 * len(first)
+        whole = counts == len(post)
+        totals[whole] += sum(own[0] + own[-1] for own in states)
+        counts[whole] += 2 * len(states)
         means = (totals / counts[:, None]).astype(np.float32)
         if self._head is not None:
             means = means @ self._head.T

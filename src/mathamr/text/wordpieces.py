@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.arrays import BoolArray, Int32Array, IntArray
+from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.pickling import pickle_by_fields
 from mathamr.core.storage.plainfiles import read_description
-from mathamr.text.configuration import WHOLE, WINDOW
 from mathamr.text.signs import with_sign_words
 
 if TYPE_CHECKING:
@@ -49,19 +48,12 @@ class Pieces:
         return len(self.numbers)
 
     def cut(self, most: int) -> Pieces:
-        """Return the first pieces only; a span over all pieces ends with the first windows."""
-        if len(self) <= min(most, WINDOW * WHOLE):
+        """Return the first pieces only."""
+        if len(self) <= most:
             return self
-        is_whole = (self.starts == 0) & (self.ends == len(self))
-        ends = np.minimum(self.ends, np.where(is_whole, min(most, WINDOW * WHOLE), most)).astype(np.int32)
+        ends = np.minimum(self.ends, most)
         kept = self.starts < ends
         return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
-
-    @property
-    def is_whole(self) -> BoolArray:
-        """Of each span, True if it is that of the complete text."""
-        found: BoolArray = (self.starts == 0) & (self.ends == min(len(self), WINDOW * WHOLE))
-        return found
 
     def only(self, span: int) -> Pieces:
         """Return the same pieces with one of the spans."""
