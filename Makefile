@@ -46,6 +46,7 @@ lint: $(VENV)/.developer
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/python scripts/check_docstrings.py src lab/src
+	$(BIN)/python scripts/check_patterns.py src/mathamr
 	$(BIN)/mypy
 
 bench: $(VENV)/.developer

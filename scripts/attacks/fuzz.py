@@ -133,12 +133,11 @@ def in_child(work: Callable[[], str], seconds: float = ENDED, megabytes: int | N
         os.close(reading)
         for number in (1, 2):
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
+        _limit(resource.RLIMIT_CPU, int(seconds))
         signal.alarm(int(PATIENCE * seconds))  # what waits for ever takes no processor time
         before = _status("VmRSS")
         if megabytes is not None:
-            room = int(_status("VmSize") + megabytes) << 20
-            resource.setrlimit(resource.RLIMIT_AS, (room, room))
+            _limit(resource.RLIMIT_AS, int(_status("VmSize") + megabytes) << 20)
         started = _spent()
         try:
             said = work()
@@ -158,6 +157,11 @@ def in_child(work: Callable[[], str], seconds: float = ENDED, megabytes: int | N
     if not content:
         return Result(f"finding: ended by signal {os.WTERMSIG(status)}", seconds, 0.0)
     return Result(*json.loads(content))
+
+
+def _limit(what: int, most: int) -> None:
+    """Limit this process; those that it starts, such as the reader of PDFs, may set limits of their own."""
+    resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
 
 
 def _spent() -> float:
