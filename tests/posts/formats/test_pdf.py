@@ -12,6 +12,7 @@ from mathamr.posts.formats.pdf.reader import read_pdf
 from mathamr.posts.report import Report
 from tests.folders import write_files
 from tests.posts.documents import LIMITS_AS_PDF, page_text, pdf, stream
+from tests.posts.hostile import read_bounded
 from tests.posts.reading import read as read_file
 
 CATALOGUE = "<< /Type /Catalog /Pages 2 0 R >>"
@@ -89,6 +90,14 @@ def test_a_file_that_takes_too_long_is_ended_and_said_so(tmp_path):
 def test_a_damaged_file_is_read_or_reported(tmp_path, cut):
     posts, report = read(tmp_path, LIMITS_AS_PDF[:cut] + b"%PDF-" + LIMITS_AS_PDF[cut + 15 :])
     assert posts or report.skipped
+
+
+def test_a_file_is_read_where_a_process_is_allowed_less_than_its_reader_would_be(tmp_path):
+    """A limit of the shell, such as `ulimit -t 15`, which no process may raise."""
+    (tmp_path / "limits.pdf").write_bytes(LIMITS_AS_PDF)
+    posts, report = read_bounded(tmp_path / "limits.pdf", seconds=15, megabytes=2500)
+    assert posts
+    assert not report["skipped"]
 
 
 def test_a_page_without_text_is_reported(tmp_path):

@@ -134,7 +134,9 @@ def _bounds(seconds: int) -> Callable[[], None] | None:
         return None
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        for what, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, MEMORY)):
+            allowed = resource.getrlimit(what)[1]  # which only root may raise
+            own = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+            resource.setrlimit(what, (own, own))
 
     return limit
