@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from mathamr import sample
 from mathamr.cli import app
+from mathamr.systems.models import checked_model
 from mathamr_lab.recipes.prepared import PreparedTraining
+from mathamr_lab.recipes.recipe import named_recipe
 from tests.lab.recipes.quick import CHANGES
 from tests.lab.systems.mathamrplus.conftest import text_files
 
@@ -67,3 +70,33 @@ def test_contradictions_are_refused(text_files: Path, tmp_path: Path) -> None:
 def test_asking_for_help_loads_nothing_heavy(module: str) -> None:
     code = f"import sys, mathamr_lab.cli.train; sys.exit({module!r} in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_what_an_index_could_not_read_is_refused_before_anything_is_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MATHAMR_MINILM", str(tmp_path / "nothing"))
+    posts = sample.folder() / "Posts.xml"
+    words = ["train", "ssemb", str(posts), "--config", "paper", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(app, words)
+    assert "could be trained, and not used" in str(result.exception)
+    assert "--set structure.reader=mathamr-2" in str(result.exception)
+    assert not (tmp_path / "out").exists()
+    few = [
+        f"structure.{change}" for change in ("formulas=60", "epochs=1", "validation=10", "reader=mathamr-2")
+    ]
+    sets = [word for change in few for word in ("--set", change)]
+    code, _, log = invoked(*words[1:], *sets, "--device", "cpu")
+    assert code == 0, log
+    folder = log.splitlines()[-1].rpartition(" ")[2]
+    assert log.splitlines()[-1] == f"use it with: mathamr index POSTS --out INDEX --model {folder}"
+    assert checked_model(folder).system.kind == "ssemb"
+
+
+def test_a_system_is_known_however_its_name_is_joined() -> None:
+    assert [named_recipe(name) for name in ("mathamr-plus", "formulagraph", "ssemb", "luck")] == [
+        "mathamrplus",
+        "formula-graph",
+        "ssemb",
+        "luck",
+    ]

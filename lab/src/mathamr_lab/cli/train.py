@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mathamr_lab.recipes.recipe import PREPARED, RECIPES, TrainingSettings, TrainingSources
+from mathamr.core.modelfolder import CONFIG
+from mathamr_lab.recipes.recipe import (
+    MODEL,
+    PREPARED,
+    RECIPES,
+    ChecksUse,
+    TrainingSettings,
+    TrainingSources,
+    named_recipe,
+)
 
 
 def command(
@@ -77,6 +87,8 @@ def command(
     from mathamr_lab.recipes import prepared
     from mathamr_lab.training.resources import Resources
 
+    system = named_recipe(system)
+    recipe = RECIPES[system]
     sources = TrainingSources(
         path=path,
         posts=tuple(posts or ()),
@@ -86,10 +98,12 @@ def command(
         base=base,
     )
     settings = TrainingSettings(
-        config=config or next(iter(RECIPES[system].configurations)),
+        config=config or next(iter(recipe.configurations)),
         changes=tuple(changes or ()),
         stages=tuple(stages.split(",")) if stages else (),
     )
+    if out is not None and isinstance(recipe, ChecksUse):
+        recipe.check_use(settings)
     folder = prepare or Path(str(out)) / PREPARED
     prepared.prepare(system, sources, settings, folder, fresh=fresh)
     if out is None:
@@ -97,3 +111,5 @@ def command(
     resources = Resources(device=chosen_device(device), threads=threads, minutes=minutes)
     for row in prepared.train_prepared(folder, out, resources, fresh=fresh):
         print(json.dumps(row), flush=True)
+    if (out / MODEL / CONFIG).exists():
+        print(f"use it with: mathamr index POSTS --out INDEX --model {out / MODEL}", file=sys.stderr)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.modelfolder import CONFIG, read_config
@@ -170,6 +170,25 @@ class TrainingRecipe(Protocol):
     def planned(self, settings: TrainingSettings) -> TrainingStages:
         """Return the stages of these settings, in order."""
         ...
+
+
+@runtime_checkable
+class ChecksUse(Protocol):
+    """A recipe whose models need something to search with that training does not need."""
+
+    def check_use(self, settings: TrainingSettings) -> None:
+        """Refuse settings whose model could be trained here and not used."""
+        ...
+
+
+def named_recipe(name: str) -> str:
+    """Return the name of a recipe however its words are joined.
+
+    >>> named_recipe("mathamr-plus"), named_recipe("formulagraph")
+    ('mathamrplus', 'formula-graph')
+    """
+    joined = {each.replace("-", ""): each for each in RECIPES}
+    return name if name in RECIPES else joined.get(name.replace("-", ""), name)
 
 
 def rank_as_published(model: Path, rankings: Mapping[str, str]) -> None:
