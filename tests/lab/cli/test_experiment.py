@@ -78,7 +78,7 @@ def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     lines = [line for line in text.splitlines() if line and line[0] not in "# "]
     assert {line.split()[0] for line in lines} == set(EXPERIMENTS)
-    assert len(lines) == len(list(EXPERIMENTS)) == text.count(" rows")
+    assert len(lines) == len(list(EXPERIMENTS)) == text.count(" rows") + text.count(" 1 row,")
     assert all(str(paper) in text for paper in PAPERS.values())
     thesis, _, others = text.partition("# Bryan Amador")
     assert "connectivity" in thesis

@@ -42,7 +42,8 @@ def _lines(experiment: Experiment, costs: list[Cost]) -> Iterator[str]:
     where = f", {place}" if place else ""
     needs = f" (needs {experiment.needs})" if experiment.needs else ""
     yield f"{experiment.name:<24} {experiment.question}{needs}"
-    yield f"    {len(experiment.rows)} rows{where}"
+    count = len(experiment.rows)
+    yield f"    {count} row{'s' * (count != 1)}{where}"
     if experiment.differs:
         yield f"    differs: {experiment.differs}"
     for cost in costs:

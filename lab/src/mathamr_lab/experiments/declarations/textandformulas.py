@@ -11,7 +11,7 @@ from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
 _AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
 _JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
 _KNOWN = ("MRR@10", "recall@10", "recall@100")
-_SEED = ("nDCG'", "MAP'", "P'@10")
+_PUBLISHED = ("nDCG'", "MAP'", "P'@10")
 
 _CONTEXTS = {
     "amr-opt": ("AMR with OPT text (MathAMR)", (0.58, 0.56, 0.51, 0.47)),
@@ -87,7 +87,7 @@ def _tables(rows: Sequence[tuple[TrialRow, Published]], sources: Mapping[str, st
             title=title,
             test=test,
             rows=tuple(
-                replace(row, published=dict(zip(_SEED, figures.get(test, ()), strict=False)))
+                replace(row, published=dict(zip(_PUBLISHED, figures.get(test, ()), strict=False)))
                 for row, figures in rows
             ),
             measures=measures,
