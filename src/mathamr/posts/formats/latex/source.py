@@ -158,7 +158,7 @@ class Sources:
             known = own if not begun and self._is_preamble(found, is_whole=is_whole) else taken
             target = self._target(found, known, report)
             content = self._open(target, source, taken, styles, report) if target is not None else None
-            if target is None and found.target not in own and self._is_inside(found):
+            if target is None and found.target and found.target not in own and self._is_inside(found):
                 self._learn_from(found.target, source, own)
             own |= {target} if target is not None else set()
             if content is None and begun and self._may_count(found, source):
