@@ -10,8 +10,8 @@ import pytest
 from mathamr.formulas.alignment import VARIABLE, parts
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.formula import displayed
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.marking import drawn_with_marks, placed_tree, stretches
 from mathamr.formulas.mathml.element import Element
@@ -51,8 +51,8 @@ def test_what_a_macro_writes_is_marked_where_it_is_called() -> None:
     assert [latex[start:end] for start, end in stretches(latex, macros, tree, [number])] == [r"\R"]
 
 
-def source(latex: str) -> Source:
-    return Source(unicode_to_latex(latex), Macros(), Budget(len(latex)))
+def source(latex: str) -> ExpandedLatex:
+    return ExpandedLatex(unicode_to_latex(latex), Macros(), Budget(len(latex)))
 
 
 def marked_texts(element: Element) -> list[str]:

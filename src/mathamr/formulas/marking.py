@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.budget import Budget
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.unicode import rewritten_pieces
 from mathamr.formulas.mathml.element import Element, rebuilt
 from mathamr.formulas.mathml.layouttree import slt
@@ -35,14 +35,14 @@ class PlacedTree(NamedTuple):
 
     tree: Slt
     origins: Sequence[tuple[int, ...]]
-    source: Source
+    source: ExpandedLatex
 
     def places(self, nodes: Collection[int]) -> set[int]:
         """Return the tokens of some nodes."""
         return {place for node in nodes if 0 <= node < len(self.origins) for place in self.origins[node]}
 
 
-def placed_tree(source: Source) -> PlacedTree | None:
+def placed_tree(source: ExpandedLatex) -> PlacedTree | None:
     """Read a formula so that the nodes of its tree know their places; None if it has no tree."""
     reader = source.reader()
     try:
@@ -73,7 +73,7 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
         return []
     starts, ends, written = _rewritten(latex)
     try:
-        placed = placed_tree(Source(written, macros, Budget(len(written))))
+        placed = placed_tree(ExpandedLatex(written, macros, Budget(len(written))))
     except (MathAMRError, RecursionError):
         return []
     if placed is None or placed.tree != tree:

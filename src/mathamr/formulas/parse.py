@@ -12,13 +12,13 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.lexer import MAX_LENGTH, unescaped
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import is_command
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.mathml.element import MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.operatortree import opt
@@ -137,7 +137,7 @@ def _published(latex: str, macros: Macros, *, wildcards: bool) -> tuple[ParsedFo
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
     try:
-        node, repairs = _read(Source(latex, macros, budget), wildcards=wildcards)
+        node, repairs = _read(ExpandedLatex(latex, macros, budget), wildcards=wildcards)
         layout = slt(present(node), budget.elements)
         tree = opt(mean(node), budget.elements)
     except RecursionError:
@@ -156,7 +156,7 @@ def _meant(published: ParsedFormula, node: Node) -> ParsedFormula:
     return replace(published, opt=tree, reading="mathematician")
 
 
-def _read(source: Source, *, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:
+def _read(source: ExpandedLatex, *, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:
     reader = source.reader(wildcards=wildcards)
     reader.repairs.extend(
         Repair("an escape that was escaped again", place) for place in unescaped(source.latex)[1]

@@ -12,8 +12,8 @@ from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.latex.display.formula import display_mathml, drawn
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.marking import TAKEN, drawn_with_marks, placed_tree
 from mathamr.formulas.mathml.writing import sanitised, to_mathml
@@ -69,7 +69,7 @@ def draw_marked(
     check_cancelled()
     latex = unicode_to_latex(formula.latex)
     try:
-        source = Source(latex, Macros.of(macros), Budget(len(latex)))
+        source = ExpandedLatex(latex, Macros.of(macros), Budget(len(latex)))
         placed = placed_tree(source)
         if placed is None:
             return draw_formula(formula, macros)

@@ -9,10 +9,10 @@ from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.display import accents, decoration, fractions, matrices, operators, words
 from mathamr.formulas.latex.display.tablelines import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.lexer import MAX_LENGTH
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.latex.rowreader import CELL_ENDS, NOTHING
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.latex.unicode import unicode_to_latex
 from mathamr.formulas.mathml.element import Element
@@ -44,12 +44,12 @@ def displayed(latex: str, macros: Macros, *, display: bool) -> Element:
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     try:
-        return drawn(Source(unicode_to_latex(latex), macros, Budget(len(latex))), display=display)
+        return drawn(ExpandedLatex(unicode_to_latex(latex), macros, Budget(len(latex))), display=display)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
 
 
-def drawn(source: Source, *, display: bool) -> Element:
+def drawn(source: ExpandedLatex, *, display: bool) -> Element:
     """Return the element that draws what a source says."""
     reader = source.reader(drawn=True)
     broken = not _LINE_ENDS.isdisjoint(reader.tokens)

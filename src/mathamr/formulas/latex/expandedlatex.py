@@ -1,4 +1,4 @@
-"""`Source`: LaTeX as tokens with its macros expanded, which trees, drawings and marks are read from."""
+"""`ExpandedLatex`: LaTeX as tokens with its macros expanded, which trees, drawings and marks are read from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.reader import Reader
 
 
-class Source:
+class ExpandedLatex:
     """One formula in tokens; it may be read several times, each time within its own budget."""
 
     def __init__(self, latex: str, macros: Macros, budget: Budget) -> None:
@@ -25,10 +25,10 @@ class Source:
         budget.limit, budget.left = self.budget.limit, self.budget.left
         return Reader(self.tokens, self.offsets, self.latex, budget, wildcards=wildcards, drawn=drawn)
 
-    def uncommented(self) -> tuple[Source, int] | None:
+    def uncommented(self) -> tuple[ExpandedLatex, int] | None:
         """Return the formula without the comment signs that hide all of it, and the place of the first; None if there are none."""
         found = without_comment_signs(self.latex)
-        return None if found is None else (Source(found[0], self.macros, self.budget), found[1])
+        return None if found is None else (ExpandedLatex(found[0], self.macros, self.budget), found[1])
 
     def ranges(self) -> Sequence[tuple[int, int]]:
         """Return the range of every token in the LaTeX; the symbols of a macro are at its call."""

@@ -6,8 +6,8 @@ import pytest
 
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.formula import displayed, drawn
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.macros import Macros
-from mathamr.formulas.latex.source import Source
 from mathamr.formulas.marking import placed_tree
 from mathamr.formulas.parse import parse
 
@@ -25,7 +25,7 @@ MACROS = Macros.of([r"\newcommand{\half}[1]{\frac{#1}{2}}"])
     ],
 )
 def test_each_reading_finds_the_source_as_it_was(latex: str) -> None:
-    source = Source(latex, MACROS, Budget(len(latex)))
+    source = ExpandedLatex(latex, MACROS, Budget(len(latex)))
     for _ in range(2):
         assert drawn(source, display=True) == displayed(latex, MACROS, display=True)
         placed = placed_tree(source)
@@ -35,7 +35,7 @@ def test_each_reading_finds_the_source_as_it_was(latex: str) -> None:
 
 def test_the_symbols_of_a_macro_are_where_it_is_called() -> None:
     latex = r"x+\half{2}y"
-    source = Source(latex, MACROS, Budget(len(latex)))
+    source = ExpandedLatex(latex, MACROS, Budget(len(latex)))
     shown = {
         token: latex[start:end] for token, (start, end) in zip(source.tokens, source.ranges(), strict=True)
     }
@@ -44,7 +44,7 @@ def test_the_symbols_of_a_macro_are_where_it_is_called() -> None:
 
 def test_no_reading_spends_what_another_needs() -> None:
     latex = "a+b" * 900
-    source = Source(latex, Macros(), Budget(len(latex)))
+    source = ExpandedLatex(latex, Macros(), Budget(len(latex)))
     left = source.budget.left
     for _ in range(20):
         assert placed_tree(source) is not None
