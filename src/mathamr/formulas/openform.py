@@ -5,6 +5,8 @@ People leave these out when they type: `sum 1/n^2` means \sum_{n=1}^\infty \frac
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from mathamr.core.listing import names
 from mathamr.formulas.tree import OPT_EDGES, Opt
 
@@ -51,6 +53,7 @@ def omits(tree: Opt) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def open_form(tree: Opt) -> Opt:
     r"""Return a formula without the bounds of its big operators and without differentials.
 

@@ -72,8 +72,12 @@ class QueryWords:
 
     def count_held(self, ids: Sequence[str], lexicon: TermHolders) -> dict[str, int]:
         """Return how many of the words each of some posts has."""
+        fields = {field for terms in self.wanted for field, _ in terms}
+        if fields == {"stems"} and all(len(terms) == 1 for terms in self.wanted):  # as of most queries
+            stems_of = lexicon.having("stems", {term for ((_, term),) in self.wanted}, ids)
+            return {each: len(stems_of.get(each, ())) for each in ids}
         held: dict[str, set[tuple[str, str]]] = {each: set() for each in ids}
-        for field in {field for terms in self.wanted for field, _ in terms}:
+        for field in fields:
             terms = {term for own in self.wanted for of, term in own if of == field}
             for each, own in lexicon.having(field, terms, ids).items():
                 held[each].update((field, term) for term in own)
