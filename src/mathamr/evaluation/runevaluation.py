@@ -137,7 +137,7 @@ class _Inputs:
         return kept
 
     def remark_on_missing(self, qrels: Qrels) -> None:
-        """Remark on judged items that the posts of the baselines lack."""
+        """Add a remark on judged items that the posts of the baselines lack."""
         path = self.sources.posts
         if path is None or self.sources.judged_in is not None or not self._has_read:
             return

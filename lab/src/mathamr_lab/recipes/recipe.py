@@ -182,7 +182,7 @@ class ChecksUse(Protocol):
 
 
 def named_recipe(name: str) -> str:
-    """Return the name of a recipe however its words are joined.
+    """Return the name of a recipe, given with or without hyphens.
 
     >>> named_recipe("mathamr-plus"), named_recipe("formulagraph")
     ('mathamrplus', 'formula-graph')
