@@ -36,8 +36,8 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
             report.skip(
                 "unclosed comment", f"the comment that begins at offset {start} is never closed; {UP_TO}"
             )
-        if (start := source.unclosed_string) is not None:
-            why = f"the string that begins at offset {start} is never closed; the rest is not read"
+        if (begin := source.unclosed_string) is not None:
+            why = f"the string that begins at offset {begin} is never closed; the rest is not read"
             report.skip("unclosed string", why)
         yield from report_nothing(_posts(source, file, path, known, report), report)
 
