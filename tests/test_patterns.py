@@ -61,9 +61,12 @@ for one, other in itertools.product(signs, repeat=2):
     took = []
     for count in (500, 2000):
         text = begun + (one + other) * count + "\\0"
-        started = time.process_time()
-        pattern.match(text)
-        took.append(time.process_time() - started)
+        least = 1e9
+        for _ in range(3):  # the least of three: a busy machine takes time of its own
+            started = time.process_time()
+            pattern.match(text)
+            least = min(least, time.process_time() - started)
+        took.append(least)
     assert took[1] < max(0.05, 12 * took[0]), (one, other, took)  # four times as long as linear
 """
 

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.budget import Budget
+from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.meaning.mathematician import meaning
@@ -24,7 +25,7 @@ PIECES = [
 
 
 def nodes(latex: str) -> Node:
-    return _read(latex, NO_MACROS, wildcards=False, budget=Budget(len(latex)))[0]
+    return _read(ExpandedLatex(latex, NO_MACROS, Budget(len(latex))), wildcards=False)[0]
 
 
 @pytest.mark.parametrize("row", GOLD, ids=lambda row: row.latex)

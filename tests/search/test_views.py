@@ -11,7 +11,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.check import check_index
-from mathamr.index.indexing.stages import IndexStages
+from mathamr.index.indexing.stages import IndexStages, WordWriter
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.snapshot import CatalogueSnapshot
 from mathamr.search.searcher import Index
@@ -73,27 +73,27 @@ def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
     seen: list[list[str]] = []
     with Index.open(folder, device="cpu") as reader:
         assert versions(reader) == ["0", "0"]
-        for name in ("make_vectors", "make_lexical"):
-            make = getattr(IndexStages, name)
+        for stage, name in ((WordWriter, "write"), (IndexStages, "make_vectors")):
+            make = getattr(stage, name)
 
             def made(*given: object, make: Callable[..., None] = make) -> None:
                 seen.append(versions(reader))
                 make(*given)
                 seen.append(versions(reader))
 
-            monkeypatch.setattr(IndexStages, name, made)
+            monkeypatch.setattr(stage, name, made)
         writer.put(pair(1))  # type: ignore[arg-type]
         assert seen[:3] == [["0", "0"]] * 3
         assert seen[3] in (["0", "0"], ["1", "1"]), "never a bit of each"
         assert versions(reader) == ["1", "1"]
 
 
-@pytest.mark.parametrize("stage", ["make_lexical", "make_vectors"])
+@pytest.mark.parametrize(("stage", "name"), [(WordWriter, "write"), (IndexStages, "make_vectors")])
 def test_the_first_search_of_a_reader_waits_for_the_end_of_a_small_write(
-    folder: Path, writer: IndexWriter, monkeypatch: pytest.MonkeyPatch, stage: str
+    folder: Path, writer: IndexWriter, monkeypatch: pytest.MonkeyPatch, stage: type, name: str
 ) -> None:
     looked, seen = threading.Event(), []
-    make = getattr(IndexStages, stage)
+    make = getattr(stage, name)
 
     class Seen(CatalogueSnapshot):
         def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ def test_the_first_search_of_a_reader_waits_for_the_end_of_a_small_write(
         pass
     monkeypatch.setattr("mathamr.index.snapshot.CatalogueSnapshot", Seen)
     monkeypatch.setattr("mathamr.index.snapshot.LONGEST_WAIT", 60.0)
-    monkeypatch.setattr(IndexStages, stage, made)
+    monkeypatch.setattr(stage, name, made)
     writer.put([*pair(1), note("third", f"Another {WORDS} of version 1.")])  # type: ignore[list-item]
     thread.join()
     assert seen == [(["1", "1", "1"], "third")]

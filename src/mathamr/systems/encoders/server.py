@@ -88,7 +88,7 @@ class ServerEncoder:
                     answer = connection.getresponse()
                     content = answer.read(longest + 1)
                 except (OSError, HTTPException) as error:
-                    if is_over.is_set():
+                    if is_over.is_set() or isinstance(error, TimeoutError):
                         raise TimeoutError(f"no whole answer within {self._seconds:g} s") from error
                     raise
                 if is_over.is_set():
