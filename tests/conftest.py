@@ -67,10 +67,10 @@ def data() -> Path:
 SLOW = (
     "tests/adapters/test_langchain.py", "tests/cli/test_index_ray.py", "tests/cli/test_models.py", "tests/cli/test_onebackend.py", "tests/core/test_tensorfile.py", "tests/core/test_unfilled.py", "tests/evaluation/test_topicsearch.py",
     "tests/index/engines/postgres/", "tests/index/engines/qdrant/", "tests/index/engines/test_contract", "tests/index/indexing/cluster/",
-    "tests/index/indexing/test_kills.py", "tests/index/test_fulldisk.py", "tests/lab/", "tests/plugins/",
+    "tests/index/indexing/test_kills.py", "tests/index/indexing/test_longposts.py", "tests/index/test_fulldisk.py", "tests/lab/", "tests/plugins/",
     "tests/posts/formats/test_hostile.py",
     "tests/serve/page/", "tests/serve/test_hostile.py", "tests/serve/test_schema.py", "tests/serve/test_waiting.py",
-    "tests/systems/", "tests/test_privacy.py", "tests/test_small_installation.py", "tests/text/",
+    "tests/systems/", "tests/test_attacks.py", "tests/test_privacy.py", "tests/test_small_installation.py", "tests/text/",
     "src/mathamr/adapters/", "src/mathamr/core/device.py", "src/mathamr/core/unfilled.py", "src/mathamr/systems/", "src/mathamr/text/",
     "lab/",
 )  # fmt: skip
