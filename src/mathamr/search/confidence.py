@@ -151,12 +151,10 @@ class Confidence:
         probabilities = isotonic([self._judged(each) for each in self._ranked])
         floors = reversed(list(accumulate(least, max)))
         called: Iterable[Match] = map(self._called, self._ranked, map(max, probabilities, floors))
-        exact = [is_exact(each) or each.id in self._numbered for each in self._ranked]
-        if True in exact and _NUMBERED.fullmatch(self._query.text):
-            last = (
-                len(exact) - 1 - exact[::-1].index(True)
-            )  # Theorem 2.2 has nearly all words of "Theorem 2.1"
-            called = (label if place <= last else "similar" for place, label in enumerate(called))
+        exact = [n for n, each in enumerate(self._ranked) if is_exact(each) or each.id in self._numbered]
+        if exact and _NUMBERED.fullmatch(self._query.text):
+            # Theorem 2.2 has nearly all words of "Theorem 2.1".
+            called = (label if place <= exact[-1] else "similar" for place, label in enumerate(called))
         return list(accumulate(called, lambda *pair: max(pair, key=MATCHES.index)))
 
     @property

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.latex.macros import without_macros
-from mathamr.index.chosenmodel import chosen_model
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.freshness import FileChanges, compare_files
@@ -35,7 +34,7 @@ from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment
 from mathamr.search.collectionnames import formulas_in_collection, names_in_collection
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
-from mathamr.search.confidence import BACKGROUND, MOST_LOOKED_AT, Confidence, formula_match, found_of
+from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
 from mathamr.search.explanations import (
     aligned_post,
     field_to_align,
@@ -49,12 +48,11 @@ from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak
 from mathamr.search.hits import LISTED_BY, Hits
-from mathamr.search.labelweights import DEFAULT_WEIGHTS, LabelWeights, read_label_weights
+from mathamr.search.judge import Judge
 from mathamr.search.listing import list_passing
 from mathamr.search.locations import labelled_first, within
 from mathamr.search.namedformulas import formulas_of, names_of
 from mathamr.search.nameholders import name_notes
-from mathamr.search.namequery import is_declaration
 from mathamr.search.options import MAX_DEPTH, POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
@@ -64,7 +62,6 @@ from mathamr.search.ranker import Ranker
 from mathamr.search.receipt import Receipt
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted
-from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import (
     TASKS,
     Ranking,
@@ -111,7 +108,7 @@ class Index(Closing):
         self._macros: tuple[int, Mapping[str, str]] = (-1, {})
         self._declares: tuple[int, bool] = (-1, False)
         self._checked: tuple[int, Receipt] | None = None
-        self._labels: tuple[str, LabelWeights] | None = None
+        self._judge = Judge(archive, lambda: self.has_declarations)
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
     @classmethod
@@ -322,29 +319,7 @@ class Index(Closing):
         lexicon: LexicalPart | None = None,
     ) -> Confidence:
         """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
-        return Confidence(
-            query,
-            lexicon or self.archive.lexical.posts,
-            self._label_weights,
-            ranked,
-            corrected,
-            declarations=self._declarations([each.id for each in ranked]),
-            answers=self._answers([each.id for each in ranked[:MOST_LOOKED_AT]]),
-            sentences=self._sentences,
-        )
-
-    @property
-    def _label_weights(self) -> LabelWeights:
-        """The weights of the labels that the model of the index has."""
-        recorded = self.archive.manifest.model
-        if self._labels is None or self._labels[0] != recorded.fingerprint:
-            try:
-                folder = model_folder(chosen_model(recorded, self.archive.model_source))
-                weights = read_label_weights(folder)
-            except (MathAMRError, OSError):  # an index whose model has gone is still searched by words
-                weights = DEFAULT_WEIGHTS
-            self._labels = (recorded.fingerprint, weights)
-        return self._labels[1]
+        return self._judge.confidence(query, ranked, corrected, lexicon)
 
     def _receipt(self, *, is_denial: bool) -> Receipt:
         """Return what a search looks through, counted once for each revision; where it denies something, files are looked at."""
@@ -354,23 +329,6 @@ class Index(Closing):
             self._checked = (revision, Receipt(self.archive.catalogue.holdings(), updated))
         receipt = self._checked[1]
         return replace(receipt, changes=self.file_changes()) if is_denial else receipt
-
-    def _declarations(self, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of some posts that are declarations of a formal library."""
-        if not self.has_declarations:
-            return frozenset()
-        found = self.archive.payloads("posts", ids)
-        return frozenset(name for name, payload in found.items() if is_declaration(payload))
-
-    def _answers(self, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of some posts that answer questions."""
-        found = self.archive.payloads("posts", ids)
-        return frozenset(name for name, payload in found.items() if payload.kind == "answer")
-
-    def _sentences(self, ids: Sequence[str]) -> dict[str, Sequence[str]]:
-        """Return the sentences and the formulas of posts."""
-        read = self.archive.catalogue.previews(ids)
-        return {each: [*found.sentence_texts, *found.formula_latex] for each, found in read.items()}
 
     def _outdated(self) -> list[str]:
         """Say which parts of the index this version would make otherwise."""
