@@ -15,6 +15,8 @@ from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.miniature import write_ntcir12
 from mathamr_lab.experiments.smallest import (
+    COSTS,
+    SMALLEST,
     Cost,
     known_costs,
     run_smallest,
@@ -253,14 +255,36 @@ def test_the_smallest_forms_run_in_processes_of_their_own_and_are_measured(
     )
     monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
     wanted = [EXPERIMENTS[name] for name in ("connectivity", "document-loss")]
-    found, refused = run_smallest(wanted, tmp_path)
+    refused, found = run_smallest(wanted, tmp_path)
     assert isinstance(found, Cost)
     assert (found.experiment, found.rows) == ("connectivity", 4)
     assert 0 < found.minutes < 5
     assert 0.05 < found.memory < 16
     assert "needs a Qdrant server" in str(refused)
-    (failed,) = run_smallest(wanted[:1], tmp_path, ["--nonsense"])
+    assert list(known_costs(tmp_path / SMALLEST / COSTS.name)) == [found]
+    assert list(run_smallest(wanted[:1], tmp_path, ["--nonsense"])) == [found], "what has a cost runs again"
+    both = [EXPERIMENTS[name] for name in ("connectivity", "virtual-nodes", "initialisation")]
+    ran = list(run_smallest(both, tmp_path, jobs=2, machine="a machine"))
+    assert {each.experiment for each in ran if isinstance(each, Cost)} == {each.name for each in both}
+    assert all("2 at a time, a machine" in str(each) for each in ran if each != found)
+
+
+def test_an_experiment_that_fails_is_told_with_its_last_line_and_runs_from_its_beginning_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mathamr_lab.experiments.smallest.smallest_options", lambda experiment, _: ["--dry-run"]
+    )
+    remains = tmp_path / SMALLEST / "connectivity" / "remains"
+    remains.parent.mkdir(parents=True)
+    remains.touch()
+    (failed,) = run_smallest([EXPERIMENTS["connectivity"]], tmp_path, ["--nonsense"])
     assert "failed (exit code 2)" in str(failed)
+    assert "--nonsense" in str(failed)
+    assert not remains.exists()
+    assert not list(known_costs(tmp_path / SMALLEST / COSTS.name))
+    (found,) = run_smallest([EXPERIMENTS["connectivity"]], tmp_path)
+    assert isinstance(found, Cost)
 
 
 def test_costs_are_of_experiments_that_are_there() -> None:
@@ -268,3 +292,12 @@ def test_costs_are_of_experiments_that_are_there() -> None:
         assert cost.experiment in EXPERIMENTS
         assert cost.rows == len(EXPERIMENTS[cost.experiment].rows)
         assert cost.minutes > 0 < cost.memory
+        assert cost.machine
+
+
+def test_what_nobody_measured_is_said_so(capsys: pytest.CaptureFixture[str]) -> None:
+    command([])
+    shown = capsys.readouterr().out
+    measured = {cost.experiment for cost in known_costs()}
+    assert shown.count("cost not measured") == len(set(EXPERIMENTS) - measured)
+    assert shown.count("    measured, ") == len(list(known_costs()))

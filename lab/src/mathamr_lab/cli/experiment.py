@@ -126,6 +126,9 @@ def command(
             " print the minutes, memory and disk of each.",
         ),
     ] = False,
+    jobs: Annotated[
+        int, typer.Option(help="With --smallest: how many experiments run at a time.", min=1)
+    ] = 1,
 ) -> None:
     """Run experiments of the papers and print their tables. A killed one continues where it stopped."""
     from mathamr_lab.experiments import EXPERIMENTS
@@ -183,10 +186,12 @@ def command(
         ]
         if any(chosen_otherwise):
             raise typer.BadParameter(
-                "--smallest has a collection and settings of its own; give --out and --device alone"
+                "--smallest has a collection and settings of its own; give --out, --device and --jobs alone"
             )
-        _run_smallest(experiments, out, device)
+        _run_smallest(experiments, out, device, jobs)
         return
+    if jobs > 1:
+        raise typer.BadParameter("--jobs acts on --smallest alone")
     if dry_run and so_far:
         raise typer.BadParameter("give either --dry-run or --so-far")
     chosen = corpus or [sample.folder()]
@@ -255,13 +260,18 @@ def command(
         print(f"the results are in {folder}", file=sys.stderr)
 
 
-def _run_smallest(experiments: list[Experiment], out: Path, device: str) -> None:
+def _run_smallest(experiments: list[Experiment], out: Path, device: str, jobs: int) -> None:
     """Run experiments on the miniature, and print a table of what each took; exit with 1 if one failed."""
-    from mathamr_lab.experiments.smallest import Cost, cost_lines, run_smallest
+    import torch
 
+    from mathamr.core.device import chosen_device
+    from mathamr_lab.experiments.smallest import SMALLEST, Cost, cost_lines, run_smallest
+
+    chosen = chosen_device(device)
+    machine = torch.cuda.get_device_name(chosen) if chosen.type == "cuda" else ""
     costs: list[Cost] = []
     refused: list[str] = []
-    for found in run_smallest(experiments, out, ["--device", device]):
+    for found in run_smallest(experiments, out, ["--device", device], jobs=jobs, machine=machine):
         print(
             found if isinstance(found, str) else f"{found.experiment}: {found}", file=sys.stderr, flush=True
         )
@@ -271,6 +281,6 @@ def _run_smallest(experiments: list[Experiment], out: Path, device: str) -> None
             refused.append(found)
     for line in cost_lines(costs):
         print(line)
-    print(f"the results are in {out}/NAME/results.md", file=sys.stderr)
+    print(f"the results are in {out / SMALLEST}/NAME/NAME/results.md", file=sys.stderr)
     if any(": failed " in each for each in refused):
         raise typer.Exit(1)

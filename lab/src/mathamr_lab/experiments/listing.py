@@ -48,6 +48,8 @@ def _lines(experiment: Experiment, costs: list[Cost]) -> Iterator[str]:
         yield f"    differs: {experiment.differs}"
     for cost in costs:
         yield f"    measured, {cost}"
+    if not costs:
+        yield "    cost not measured; --smallest measures it"
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
@@ -62,7 +64,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     costs = [cost for cost in known_costs() if cost.experiment == experiment.name]
     yield from (f"measured, {cost}" for cost in costs)
     if not costs:
-        yield "nobody measured its time; --smallest tries it on a miniature"
+        yield "cost not measured; --smallest measures it on a miniature"
     try:
         plan.check()
     except MathAMRError as error:

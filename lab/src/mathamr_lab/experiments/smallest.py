@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -56,7 +58,9 @@ class Cost:
 
 
 def known_costs(path: Path = COSTS) -> Iterator[Cost]:
-    """Yield what was measured."""
+    """Yield what was measured; nothing if there is no such file."""
+    if not path.exists():
+        return
     with path.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             numbers = {name: float(row[name]) for name in ("minutes", "memory", "disk")}
@@ -108,31 +112,68 @@ def write_miniature(out: Path) -> Path:
 
 
 def run_smallest(
-    experiments: Sequence[Experiment], out: Path, more: Sequence[str] = ()
+    experiments: Sequence[Experiment],
+    out: Path,
+    more: Sequence[str] = (),
+    *,
+    jobs: int = 1,
+    machine: str = "",
 ) -> Iterator[Cost | str]:
-    """Run experiments one after the other, each in a process of its own; yield its cost, or why it did not run.
+    """Run experiments, `jobs` at a time, each in a process and a folder of its own; yield its cost, or why it did not run.
 
-    They share a folder: what several need is made, and counted, with the first of them. `more` are further options.
+    They share nothing, so that every cost is that of one experiment alone; each process has its share of the cores. Costs
+    are kept in a file like `COSTS` in the folder: what has one there is not run again. `machine` says what the processes
+    run on, and `more` are further options.
     """
-    miniature = write_miniature(out)
-    machine = f"{len(os.sched_getaffinity(0))} cores, miniature"
+    miniature, folder = write_miniature(out), out / SMALLEST
+    folder.mkdir(exist_ok=True)
+    cores = len(os.sched_getaffinity(0))
+    words = ", ".join(filter(None, [f"{cores} cores", f"{jobs} at a time" if jobs > 1 else "", machine]))
+    environment = {"OMP_NUM_THREADS": str(max(1, cores // jobs)), **os.environ}
+    known = {cost.experiment: cost for cost in known_costs(folder / COSTS.name)}
+    runnable = []
     for experiment in experiments:
-        if experiment.needs and not os.environ.get("MATHAMR_QDRANT_URL"):
+        if experiment.name in known:
+            yield known[experiment.name]
+        elif experiment.needs and not os.environ.get("MATHAMR_QDRANT_URL"):
             yield f"{experiment.name}: not run, it needs {experiment.needs}"
-            continue
-        options = [*smallest_options(experiment, miniature), "--out", str(out), *more]
-        before, began = _size(out), time.monotonic()
-        command = [sys.executable, "-m", "mathamr", "experiment", experiment.name, *options]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        else:
+            runnable.append(experiment)
+
+    def measure(experiment: Experiment) -> Cost | str:
+        own = folder / experiment.name
+        options = [*smallest_options(experiment, miniature), "--out", str(own), *more]
+        return _measured(experiment, options, own, environment, words)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in as_completed([pool.submit(measure, each) for each in runnable]):
+            found = done.result()
+            if isinstance(found, Cost):
+                known[found.experiment] = found
+                lines = "".join(f"{line}\n" for line in cost_lines(list(known.values())))
+                (folder / COSTS.name).write_text(lines, encoding="utf-8")
+            yield found
+
+
+def _measured(
+    experiment: Experiment, options: Sequence[str], own: Path, environment: Mapping[str, str], machine: str
+) -> Cost | str:
+    """Run one experiment from its beginning and return its cost, or how it failed."""
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir()
+    log, began = own / "log", time.monotonic()
+    command = [sys.executable, "-m", "mathamr", "experiment", experiment.name, *options]
+    with log.open("wb") as said:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said, env=environment)
         _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        minutes = (time.monotonic() - began) / 60
-        if process.returncode:
-            yield f"{experiment.name}: failed (exit code {process.returncode}) after {minutes:.1f} min"
-            continue
-        memory = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
-        disk = (_size(out) - before) / 1e6
-        yield Cost(experiment.name, SMALLEST, len(experiment.rows), minutes, memory, disk, machine)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    minutes = (time.monotonic() - began) / 60
+    if process.returncode:
+        last = log.read_text("utf-8", "replace").strip().rpartition("\n")[2]
+        return f"{experiment.name}: failed (exit code {process.returncode}) after {minutes:.1f} min: {last}; see {log}"
+    memory = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
+    figures = (max(0.01, round(each, 2)) for each in (minutes, memory, _size(own) / 1e6))
+    return Cost(experiment.name, SMALLEST, len(experiment.rows), *figures, machine=machine)
 
 
 def cost_lines(costs: Sequence[Cost]) -> Iterator[str]:
