@@ -34,7 +34,7 @@ _MARF = (
     *("model.stored=8", "model.size=16", "model.rank=2", "model.length=30", "model.formula_size=16"),
     *(f"model.formula_{each}" for each in ("layers=1", "heads=2", "inner=16", "length=16")),
     *("model.fusion_heads=2", "model.fusion_inner=16"),
-    *(f"all.{each}" for each in ("epochs=1", "batch_size=4", "length=32", "validation=0.2")),
+    *(f"all.{each}" for each in ("epochs=1", "batch_size=4", "pairs=24", "length=32", "validation=0.2")),
 )
 
 
