@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -199,6 +201,25 @@ def test_the_teachers_vectors_must_be_of_the_passages(corpus: TextCorpus, passag
         FollowingTrainer(
             passages, corpus, small_text_encoder(), SMALL, np.zeros((3, 32), np.float16), 16, CPU
         )
+
+
+def test_a_share_of_a_librarys_pairs_is_trained_on_and_all_others(
+    corpus: TextCorpus, passages: Passages
+) -> None:
+    rows = np.random.default_rng(0).standard_normal((len(passages), 32)).astype(np.float16)
+    ids = tuple(f"lean:{name}" if crc32(name.encode()) % 2 else name for name in corpus.ids)
+    declared = replace(corpus, ids=ids)
+
+    def trained(share: float) -> set[tuple[int, int]]:
+        settings = replace(SMALL, library=share)
+        trainer = FollowingTrainer(passages, declared, small_text_encoder(), settings, rows, 16, CPU)
+        return {(int(asked), int(found)) for asked, found in trainer.pairs}
+
+    every, others = trained(1), trained(0)
+    questions = {int(passages.wholes[place]) for place, name in enumerate(ids) if name.startswith("lean:")}
+    assert others == {pair for pair in every if pair[0] not in questions}
+    assert others
+    assert others < trained(0.5) < every
 
 
 def test_two_teachers_make_a_model(sources: TrainingSources, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from mathamr.text.torchfolder import save_text_encoder
 from mathamr.text.transformer import Transformer
 from mathamr.text.wordpieces import WordPieces
 from mathamr_lab.systems.text.corpus import TextCorpus, offset
+from mathamr_lab.systems.text.materials import DECLARED
 from mathamr_lab.systems.text.passages import NONE, Passages
 from mathamr_lab.training.losses import alike, info_nce
 from mathamr_lab.training.maxsim import there
@@ -48,7 +49,8 @@ class PassageTraining(TrainingConfiguration):
     A batch has `pairs` pairs of question and answer and, for the rest, groups of `group` passages from one of `clusters`
     clusters of the first teacher's vectors. `labels` weighs the contrast of the pairs, `sharpness` is the temperature of
     similarities, `map_rate` the rate of the linear map. `renamed` and `renamed_documents` are the shares of passages and
-    questions, and of answers, that are read in other letters where they have such forms.
+    questions, and of answers, that are read in other letters where they have such forms. `library` is the share of the pairs
+    of a formal library that is used: it has more pairs than all collections of posts together.
     """
 
     title: ClassVar[str] = "training from passages"
@@ -61,6 +63,7 @@ class PassageTraining(TrainingConfiguration):
         "map_rate": (0, 1),
         "renamed": (0, 1),
         "renamed_documents": (0, 1),
+        "library": (0, 1),
     }
 
     batch_size: int = 1024
@@ -75,6 +78,7 @@ class PassageTraining(TrainingConfiguration):
     map_rate: float = 1e-3
     renamed: float = 0.5
     renamed_documents: float = 0.15
+    library: float = 1.0
 
 
 class PassageReader:
@@ -197,6 +201,8 @@ class FollowingTrainer(PlainTrainer[PassageStep]):
         known = corpus.of_kinds(["same"]).parted()[0]
         places = passages.wholes[known]
         kept = (places != NONE).all(1) & (known[:, 0] != known[:, 1])
+        declared = np.array([corpus.ids[question].startswith(DECLARED) for question in known[:, 0]], np.bool_)
+        kept &= ~declared | (np.random.default_rng(2).random(len(known)) < configuration.library)
         self.pairs, self._groups = places[kept], corpus.groups[known[kept, 0]]
         self._clusters = clustered(
             functional.normalize(self._taught[:, :first].float(), dim=-1), configuration.clusters
