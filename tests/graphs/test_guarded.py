@@ -55,7 +55,7 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
 ) -> None:
     asked: list[list[str]] = []
 
-    def lost(lines: list[str]) -> Lost:
+    def lost(lines: list[str], _: float | None) -> Lost:
         asked.append(lines)
         return Lost("time-out", "no answer within 2 s of a processor")
 
@@ -63,6 +63,20 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
     with pytest.raises(TooMuchWorkError, match="'poison' exceeded its limit"):
         guarded.prepare([line("x")], ["poison"])
     assert [each[0][:8] for each in asked] == ['{"id": "', "minimal "]
+
+
+def test_posts_that_take_longer_than_a_write_may_are_refused_without_a_second_try(guarded: GuardedGraphs) -> None:
+    lines = [line("Some words with $x$."), line("An endless word.", "2")]
+    with pytest.raises(TooMuchWorkError, match="these 2 posts takes more work than is allowed .*0.5 s of a processor"):
+        guarded.prepare(lines, ["1", "2"], 0.5)
+    guarded.prepare(lines[:1], ["1"], 60)
+    assert guarded(lines[:1]) == GraphWork(PARSER, None)(lines[:1])
+
+
+def test_a_write_keeps_a_post_whose_parser_dies(guarded: GuardedGraphs) -> None:
+    guarded.prepare([line("A killer word with $x$.")], ["1"], 60)
+    (row,) = guarded([line("A killer word with $x$.")])  # type: ignore[misc]
+    assert row["formulas"] == 1
 
 
 def test_a_process_that_was_given_back_is_taken_again() -> None:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.core.workers import Lost
+from mathamr.core.workers import TIMED_OUT, Lost
 from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.entryids import LONGEST_ENTRY_ID
@@ -290,6 +290,24 @@ def test_reading_a_post_that_takes_too_long_is_ended_while_others_are_answered(
     assert (put.result().status_code, error(put.result())["code"]) == (422, "too_complex")
     assert client.get(at("poison")).status_code == 404
     assert client.put(at("a"), json={"body": "Other words."}, headers=KEY).status_code == 200
+
+
+def test_graphs_of_a_write_have_a_budget_in_proportion_to_its_length(
+    own_index: Index, serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = serving(Limits(seconds=20), Keys(WRITE_KEY), over=own_index)
+    allowed: list[float | None] = []
+
+    def lost(self: GuardedGraphs, request: list[str], seconds: float | None = None) -> Lost:
+        allowed.append(seconds)
+        return Lost(TIMED_OUT, "too long")
+
+    monkeypatch.setattr(GuardedGraphs, "__call__", lost)
+    for body in ("$x$", "word " * 20_000):
+        response = client.put(at("poison"), json={"body": body}, headers=KEY)
+        assert (response.status_code, error(response)["code"]) == (422, "too_complex")
+    assert [round(each or 0) for each in allowed] == [20, 40]
+    assert client.get(at("poison")).status_code == 404
 
 
 def test_searches_are_answered_while_the_disk_is_full_and_writes_are_sent_away(writing: TestClient) -> None:

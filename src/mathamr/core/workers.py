@@ -34,6 +34,8 @@ from mathamr.core.memory import collect_rarely
 
 T = TypeVar("T")
 TIMEOUT = 600.0
+TIMED_OUT = "time-out"
+"""The cause of an answer that was lost because it took too long."""
 _LOOK_AHEAD = 4
 _AT_A_TIME = 1 << 16
 _LENGTH = 8
@@ -158,9 +160,9 @@ class WorkerPool(Closing):
         count = len(self._workers)
         yield from prefetched(ask, requests, count, _LOOK_AHEAD * count, stop=self.close)
 
-    def ask(self, request: Any) -> Any | Lost:
-        """Return the answer to one request, from the first process."""
-        return self._workers[0].ask(request)
+    def ask(self, request: Any, processor: float | None = None) -> Any | Lost:
+        """Return the answer to one request, from the first process; `processor` replaces the seconds of its allowance."""
+        return self._workers[0].ask(request, processor)
 
     @property
     def closed(self) -> bool:
@@ -196,7 +198,7 @@ class _Worker:
             [
                 *(sys.executable, "-P", "-m", "mathamr.core.workers"),
                 *(self.factory, json.dumps(list(self.arguments))),
-                json.dumps([self.allowance.processor, self.allowance.memory]),
+                json.dumps(self.allowance.memory),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -212,7 +214,7 @@ class _Worker:
             raise MathAMRError(f"a worker process for {self.factory} ended while loading: {identity.message}")
         return identity
 
-    def ask(self, request: Any) -> Any | Lost:
+    def ask(self, request: Any, processor: float | None = None) -> Any | Lost:
         """Return the answer to a request; a process that was lost is replaced first."""
         with self._asking:
             if self._closed:
@@ -220,25 +222,25 @@ class _Worker:
             if self._process is None:
                 self.start()
                 self.wait_until_ready()
-            return self._exchange(request, self.allowance.timeout)
+            return self._exchange(request, self.allowance.timeout, processor or self.allowance.processor)
 
-    def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
+    def _exchange(self, request: Any, timeout: float | None, processor: float | None = None) -> Any | Lost:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise MathAMRError("the worker pool is closed; create another one")
-        sent = b"" if request is None else _message(request)
+        sent = b"" if request is None else _message((processor or 0, request))
         try:
             received = _answer_to(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
         except TimeoutError:
             self.stop()
-            return Lost("time-out", f"no answer within {timeout:g} s")
+            return Lost(TIMED_OUT, f"no answer within {timeout:g} s")
         except BaseException:
             self.stop()  # else the next request would get the answer to this one
             raise
         if received is None:
             self.stop()
             if process.returncode == -signal.SIGPROF:
-                return Lost("time-out", f"no answer within {self.allowance.processor:g} s of a processor")
+                return Lost(TIMED_OUT, f"no answer within {processor:g} s of a processor")
             return Lost("worker died", f"the process ended with exit code {process.returncode}")
         answer: dict[str, Any] = pickle.loads(received)
         if "error" in answer:
@@ -303,9 +305,8 @@ def _answer_to(sent: bytes, to: int, of: int, timeout: float | None) -> bytes | 
             return None
 
 
-def _work(factory: str, arguments: str, allowance: str) -> None:
+def _work(factory: str, arguments: str, memory: str) -> None:
     """Run the worker process: send the identity, then answer every request."""
-    processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Output that the work prints goes to stderr, because stdout carries the answers.
     answers = os.fdopen(os.dup(1), "wb")
@@ -323,12 +324,12 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
         answer({"answer": work.identity})
         gc.collect()
         gc.freeze()  # loaded models stay for good: requests need not wait while the garbage collector scans them
-        if memory:
-            _limit_memory(memory)
+        if most := json.loads(memory):
+            _limit_memory(most)
         while length := sys.stdin.buffer.read(_LENGTH):
-            request = pickle.loads(sys.stdin.buffer.read(int.from_bytes(length, "little")))
+            processor, request = pickle.loads(sys.stdin.buffer.read(int.from_bytes(length, "little")))
             # The default action of the signal ends the process, even inside a library that never returns to Python.
-            signal.setitimer(signal.ITIMER_PROF, processor or 0)
+            signal.setitimer(signal.ITIMER_PROF, processor)
             result = work(request)
             signal.setitimer(signal.ITIMER_PROF, 0)
             answer({"answer": result})

@@ -8,7 +8,7 @@ from typing import Any
 
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
-from mathamr.core.workers import Lost, WorkerPool, WorkLimits
+from mathamr.core.workers import TIMED_OUT, Lost, WorkerPool, WorkLimits
 from mathamr.graphs.corpus import ALLOWANCE, GraphWork, rows_of
 
 REMEMBERED = 256
@@ -39,11 +39,11 @@ class GuardedGraphs:
             return spare
         return cls(parser, model, allowance)
 
-    def __call__(self, request: list[str]) -> list[dict[str, Any]] | Lost:
-        """Return one row per post, or `Lost` if the process was killed."""
+    def __call__(self, request: list[str], seconds: float | None = None) -> list[dict[str, Any]] | Lost:
+        """Return one row per post, or `Lost` if the process was killed, which it is after so many seconds of a processor."""
         rows = {line: row for line in request if (row := self._remembered.get(line)) is not None}
         if missing := [line for line in request if line not in rows]:
-            answer = self._pool.ask(missing)
+            answer = self._pool.ask(missing, seconds)
             if isinstance(answer, Lost):
                 return answer
             rows |= zip(missing, answer, strict=True)
@@ -51,10 +51,21 @@ class GuardedGraphs:
                 self._remembered.put(line, rows[line])
         return [rows[line] for line in request]
 
-    def prepare(self, lines: list[str], names: list[str]) -> None:
-        """Build the graphs of posts before they are stored; raise `TooMuchWorkError` for one that cannot be built."""
+    def prepare(self, lines: list[str], names: list[str], seconds: float | None = None) -> None:
+        """Build the graphs of posts before they are stored; raise `TooMuchWorkError` for one that cannot be built, or if all
+        together take longer than so many seconds of a processor.
+        """
+        if seconds is not None:
+            answer = self(lines, seconds)
+            if not isinstance(answer, Lost):
+                return
+            if answer.cause == TIMED_OUT:
+                which = repr(names[0]) if len(names) == 1 else f"these {len(names)} posts"
+                raise TooMuchWorkError(
+                    f"building graphs for {which} takes more work than is allowed ({answer.message}); shorten what is written"
+                )
         for line, name in zip(lines, names, strict=True):
-            rows = rows_of(self, line)
+            rows = rows_of(lambda one: self(one, seconds), line)
             if isinstance(rows, Lost):
                 raise TooMuchWorkError(
                     f"building the graph of {name!r} exceeded its limit ({rows.message}); split or shorten the post"

@@ -87,12 +87,18 @@ class IndexWriter(IndexStorage):
             raise
         return writer
 
-    def put(self, posts: Sequence[Post], analysed: Sequence[AnalysedPost] | None = None) -> None:
+    def put(
+        self,
+        posts: Sequence[Post],
+        analysed: Sequence[AnalysedPost] | None = None,
+        seconds: float | None = None,
+    ) -> None:
         """Add posts, or replace those of the same id; once it returns, they can be found and are safe on disk.
 
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Readers see the state before until
-        everything is computed. `analysed` is the analysis of each post, if another process made it.
+        everything is computed. `analysed` is the analysis of each post, if another process made it; `seconds` of a processor may be
+        spent on the graphs of all posts together.
         """
         for post in posts:
             check_id(post.id)
@@ -101,7 +107,7 @@ class IndexWriter(IndexStorage):
         with self._writing:
             check_room(self.folder, _RESERVE + _ROOM * sum(map(len, lines)))
             if self.has_graphs:
-                self.work.prepare(lines, [post.id for post in posts])
+                self.work.prepare(lines, [post.id for post in posts], seconds)
             made = map(analyse, posts) if analysed is None else analysed
             newest = {post.id: found for post, found in zip(posts, made, strict=True)}
             self._keep_snapshot()

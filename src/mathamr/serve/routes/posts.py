@@ -43,6 +43,8 @@ LONGEST_TITLE = 10_000
 """Characters of a title that are shown."""
 MOST_LINKS = 500
 """Links and tags of a post that are shown, each."""
+AT_A_TIME = 100_000
+"""Characters of posts for whose graphs a write may take the seconds of one piece of work once more."""
 _UNREACHABLE = frozenset([".", ".."])
 _TEXTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {PICTURE: {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}}}
@@ -245,7 +247,9 @@ def _write(service: Service, posts: list[Post]) -> list[ReadPost]:
             if isinstance(found.analysed, Unusable):
                 raise ApiError("invalid", found.analysed.message, "body")
             analysed.append(found.analysed)
-        service.archive_writer().put([found.post for found in read], analysed)
+        written = [found.post for found in read]
+        length = sum(len(post.title) + len(post.body) for post in written)
+        service.archive_writer().put(written, analysed, limits.seconds * (1 + length / AT_A_TIME))
     except TooMuchWorkError as error:
         raise ApiError("too_complex", str(error), "body") from error
     return read
