@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.posts.format import FORMATS, Collection, detect
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
+from mathamr.posts.inputs import Head, head
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -314,3 +315,20 @@ def test_without_a_report_a_warning_says_what_was_skipped(tmp_path: Path) -> Non
         assert [post.id for post in read_posts(path, Report())] == ["a"]
         path.write_text('{"id": "a", "body": "Let $x$ be odd."}\n', encoding="utf-8")
         assert len(list(read_posts(path))) == 1
+
+
+def test_a_file_that_vanishes_after_it_was_recognised_is_reported_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_files(tmp_path / "notes", {"a.md": "# A\n\nA zebra.\n", "b.md": "# B\n\nA quagga.\n"})
+
+    def recognised(path: Path) -> Head:
+        found = head(path)
+        if path.name == "b.md":
+            path.unlink()
+        return found
+
+    monkeypatch.setattr("mathamr.posts.reader.head", recognised)
+    report = Report()
+    assert [post.id for post in read_posts(folder, report)] == ["a.md"]
+    assert "b.md" in str(report.lines())

@@ -241,7 +241,7 @@ def _folder(
 
 def _size(parts: list[tuple[str, Collection]]) -> int | None:
     files = [file for _, collection in parts for file in collection.files]
-    return None if STDIN in files else sum(file.stat().st_size for file in files)
+    return None if STDIN in files else sum(map(size_of, files))
 
 
 def _with_fitting_ids(post: Post, report: Report) -> Post:

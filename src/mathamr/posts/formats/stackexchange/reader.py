@@ -11,7 +11,7 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.formats.stackexchange.tableindex import TableIndex
 from mathamr.posts.formats.stackexchange.tables import TableKind, tables_beside
-from mathamr.posts.inputs import Input, display_path
+from mathamr.posts.inputs import Input, display_path, size_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Post
 from mathamr.posts.postkind import PostKind
@@ -68,7 +68,7 @@ def _tables(
         if kind in companions or any(path.is_relative_to(folder) for folder in named)
     ]
     if report.bytes_total is not None:
-        report.bytes_total += sum(path.stat().st_size for _, path in chosen)
+        report.bytes_total += sum(size_of(path) for _, path in chosen)
     return chosen
 
 
