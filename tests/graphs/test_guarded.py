@@ -67,7 +67,7 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
 
 def test_posts_that_take_longer_than_a_write_may_are_refused_without_a_second_try(guarded: GuardedGraphs) -> None:
     lines = [line("Some words with $x$."), line("An endless word.", "2")]
-    with pytest.raises(TooMuchWorkError, match="these 2 posts takes more work than is allowed .*0.5 s of a processor"):
+    with pytest.raises(TooMuchWorkError, match="these 2 posts takes more work than is allowed"):
         guarded.prepare(lines, ["1", "2"], 0.5)
     guarded.prepare(lines[:1], ["1"], 60)
     assert guarded(lines[:1]) == GraphWork(PARSER, None)(lines[:1])
