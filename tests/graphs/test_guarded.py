@@ -65,7 +65,9 @@ def test_a_post_that_takes_too_much_even_so_is_refused(
     assert [each[0][:8] for each in asked] == ['{"id": "', "minimal "]
 
 
-def test_posts_that_take_longer_than_a_write_may_are_refused_without_a_second_try(guarded: GuardedGraphs) -> None:
+def test_posts_that_take_longer_than_a_write_may_are_refused_without_a_second_try(
+    guarded: GuardedGraphs,
+) -> None:
     lines = [line("Some words with $x$."), line("An endless word.", "2")]
     with pytest.raises(TooMuchWorkError, match="these 2 posts takes more work than is allowed"):
         guarded.prepare(lines, ["1", "2"], 0.5)
