@@ -2,7 +2,8 @@
 
     python scripts/attacks --list
     python scripts/attacks [--checkout DIR] [NAME…]                  # those by hand, all or some
-    python scripts/attacks [--checkout DIR] DOOR… [--count N] [--seed N] [--seconds N]
+    python scripts/attacks [--checkout DIR] DOOR… [--count N] [--seed N] [--seconds N] [--finds FOLDER]
+    python scripts/attacks DOOR… --fuzz MINUTES --seed N --finds FOLDER  # by the clock, as many cases as there are
 
 By hand prints one line for each: `held` or `OPEN`, and what happened. By machine prints how many cases were read or refused, and for
 each kind of finding the smallest case that was found; `slopes` fits how calls and processor time grow with the size of a text.
@@ -17,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-DOORS = ("documents", "settings", "packed", "damaged", "graphs", "queries", "requests", "mcp", "embeddings", "manifests", "models", "flips", "commands", "slopes")  # fmt: skip
+DOORS = ("documents", "settings", "packed", "included", "ignored", "damaged", "formulas", "typed", "names", "graphs", "tails", "queries", "requests", "mcp", "embeddings", "manifests", "models", "flips", "commands", "slopes")  # fmt: skip
 """The doors that are attacked by machine; doors.py says what each is, and imports the checkout's mathamr."""
 
 
@@ -30,6 +31,10 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="cases at each door")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600, help="processor time at each door")
+    parser.add_argument("--fuzz", type=float, metavar="MINUTES", help="instead: as many cases as there are in this time by the clock")  # fmt: skip
+    parser.add_argument(
+        "--finds", type=Path, help="a folder for the findings, one file for each door and seed"
+    )
     options = parser.parse_args()
     checkout = options.checkout.resolve()
     sys.path[:0] = [str(checkout / "src"), str(checkout)]
@@ -62,7 +67,12 @@ def main() -> int:
         if doors := [name for name in options.name if name in DOORS]:
             from doors import machine
 
-            opened += machine(doors, Path(room), checkout, options.count, options.seed, options.seconds)
+            if options.finds is not None:
+                options.finds.mkdir(parents=True, exist_ok=True)
+            is_long = options.fuzz is not None
+            count, seconds = (sys.maxsize, float("inf")) if is_long else (options.count, options.seconds)
+            minutes = options.fuzz / len(doors) if is_long else float("inf")
+            opened += machine(doors, Path(room), checkout, seed=options.seed, count=count, seconds=seconds, minutes=minutes, finds=options.finds)  # fmt: skip
     return opened
 
 

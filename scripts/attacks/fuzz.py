@@ -12,10 +12,14 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import log
 from pathlib import Path
 from typing import NamedTuple
+
+from mathamr.core.errors import MathAMRError
 
 SECONDS, MEGABYTES = 2.0, 300
 """Processor time, and memory by which the process may grow, for a case of some 20 kB."""
@@ -71,7 +75,7 @@ class Door:
     """A way in: how to make a case by chance, and what to do with it, in a forked process; `what` says what is tried."""
 
     what: str
-    make: Callable[[random.Random], Case]
+    make: Callable[[str, random.Random], Case]
     run: Callable[[Case], str]
     seconds: float = SECONDS
     megabytes: int = MEGABYTES
@@ -125,8 +129,6 @@ def smallest(case: Case, fails: Callable[[Case], bool], tries: int = 150) -> Cas
 
 def in_child(work: Callable[[], str], seconds: float = ENDED, megabytes: int | None = None) -> Result:
     """Return what work in a forked process said, its processor time, and the megabytes by which it grew."""
-    from mathamr.core.errors import MathAMRError
-
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -188,35 +190,91 @@ def tried(door: Door, case: Case) -> Result:
     return result._replace(said=f"finding: {result.seconds:.1f} s, {result.megabytes:.0f} MB")
 
 
-def campaign(name: str, door: Door, count: int, seed: int, seconds: float) -> int:
-    """Try cases until there are enough or the processor time is over; print findings, smallest first; return their number."""
-    outcomes: Counter[str] = Counter()
-    spent, slowest, largest, kinds = 0.0, 0.0, 0.0, Counter[str]()
-    for number in range(count):
-        if spent > seconds:
-            break
-        case = door.make(random.Random(f"{name} {seed} {number}"))
-        result = tried(door, case)
-        spent, slowest, largest = (
-            spent + result.seconds,
-            max(slowest, result.seconds),
-            max(largest, result.megabytes),
+class Campaign:
+    """Cases of one seed at one door, until there are enough, or the processor time or the time by the clock is over."""
+
+    def __init__(
+        self, name: str, seed: int, count: int, seconds: float, minutes: float, finds: Path | None
+    ) -> None:
+        self.name, self.seed, self._finds = name, seed, finds
+        self._count, self._seconds, self._end = count, seconds, time.monotonic() + 60 * minutes
+        self.outcomes, self.kinds = Counter[str](), Counter[str]()
+        self._spent = self._slowest = self._largest = 0.0
+
+    def numbers(self) -> Iterator[int]:
+        """Yield the numbers of cases."""
+        for number in range(self._count):
+            if self._spent > self._seconds or time.monotonic() > self._end:
+                return
+            yield number
+
+    def note(self, result: Result) -> bool:
+        """Count a result; return True if it is the first finding of its kind."""
+        self._spent += result.seconds
+        self._slowest, self._largest = (
+            max(self._slowest, result.seconds),
+            max(self._largest, result.megabytes),
         )
-        outcomes[result.said.partition(":")[0]] += 1
-        if result.is_finding and not kinds[result.kind]:
-            few = smallest(case, lambda fewer, kind=result.kind: tried(door, fewer).kind == kind)
-            print(
-                f"{name} seed {seed} case {number} ({case.name}, {len(case.text)} characters): {result.said}",
-                flush=True,
+        self.outcomes[result.said.partition(":")[0]] += 1
+        self.kinds[result.kind] += result.is_finding
+        return result.is_finding and self.kinds[result.kind] == 1
+
+    def say(self, text: str) -> None:
+        """Print what was found, and keep it in the folder for finds."""
+        print(text, flush=True)
+        if self._finds is not None:
+            with (self._finds / f"{self.name}-{self.seed}.txt").open("a", errors="backslashreplace") as file:
+                file.write(f"{text}\n")
+
+    def run(self, door: Door) -> int:
+        """Try cases; tell findings, each with a smallest case; return their number."""
+        for number in self.numbers():
+            case = door.make(self.name, random.Random(f"{self.name} {self.seed} {number}"))
+            result = tried(door, case)
+            if self.note(result):
+                few = smallest(case, lambda fewer, kind=result.kind: time.monotonic() < self._end + 60 and tried(door, fewer).kind == kind)  # fmt: skip
+                self.say(f"{self.name} seed {self.seed} case {number} ({case.name}, {len(case.text)} characters): {result.said}\n  smallest: {few.name} {few.parts!r}"[:6000])  # fmt: skip
+        return self.end()
+
+    def end(self) -> int:
+        """Tell the sums; return the number of findings."""
+        total = sum(self.kinds.values())
+        self.say(f"{self.name} seed {self.seed}: {sum(self.outcomes.values())} cases in {self._spent:.0f} s, {dict(self.outcomes)}; slowest {self._slowest:.1f} s, {self._largest:.0f} MB at most; {total} findings")  # fmt: skip
+        return total
+
+    def slopes(
+        self, doors: dict[str, Door], texts: dict[str, dict[str, tuple[str, ...]]], longest: dict[str, int]
+    ) -> int:
+        """Try texts that repeat one or two pieces; tell those whose cost grows faster than their size; return their number."""
+        every = [
+            (door, name, make)
+            for door in doors
+            for name, pieces in texts[door].items()
+            for make in generators(pieces)
+        ]
+        random.Random(self.seed).shuffle(every)
+        for (name, file, make), _ in zip(every, self.numbers(), strict=False):
+            door, size = doors[name], longest[name]
+
+            def cost(
+                size: int, door: Door = door, file: str = file, make: Callable[[int], str] = make
+            ) -> str:
+                with suppress(MathAMRError):
+                    return door.run(Case(file, ((make(size), 1),)))
+                return "refused"
+
+            whole, part = (in_child(partial(cost, each)) for each in (size, size // 4))
+            if not whole.is_finding and whole.seconds < max(10 * NOTHING, 5.5 * part.seconds):
+                self.note(whole)  # only what looks steep is worth three sizes
+                continue
+            found = in_child(
+                lambda cost=cost, size=size: json.dumps(slope(cost, (size // 8, size // 4, size))), 120
             )
-            print(f"  smallest: {few.name} {few.parts!r}"[:2000], flush=True)
-        kinds[result.kind] += result.is_finding
-    total = sum(kinds.values())
-    print(
-        f"{name} seed {seed}: {sum(outcomes.values())} cases in {spent:.0f} s, {dict(outcomes)}; slowest {slowest:.1f} s, {largest:.0f} MB at most; {total} findings",
-        flush=True,
-    )
-    return total
+            calls, times = json.loads(found.said) if found.said.startswith("[") else (9.9, 9.9)
+            if is_steep := calls > STEEP or times > STEEP_TIME:
+                self.say(f"slopes {name} {file} {make(60)!r}: calls {calls}, time {times}, {whole.seconds:.1f} s for {size} characters {found.said[:300]}")  # fmt: skip
+            self.note(whole._replace(said="finding: steep" if is_steep else "linear"))
+        return self.end()
 
 
 def slope(work: Callable[[int], object], sizes: tuple[int, int, int]) -> tuple[float, float]:
