@@ -62,7 +62,9 @@ def test_findings_are_kept_with_their_seeds_and_smallest_cases(tmp_path: Path) -
     def run(case: Case) -> str:
         return "finding: it breaks" if "b" in case.text else "read"
 
-    door = Door("letters", lambda _, chance: Case("a", tuple((chance.choice("ab"), 9) for _ in range(5))), run)
+    door = Door(
+        "letters", lambda _, chance: Case("a", tuple((chance.choice("ab"), 9) for _ in range(5))), run
+    )
     campaign = Campaign("letters", 3, count=4, seconds=60, minutes=5, finds=tmp_path)
     assert campaign.run(door) > 0
     said = (tmp_path / "letters-3.txt").read_text()
