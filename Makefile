@@ -47,6 +47,7 @@ lint: $(VENV)/.developer
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/python scripts/check_docstrings.py src lab/src
 	$(BIN)/python scripts/check_patterns.py src/mathamr
+	$(BIN)/python scripts/count_words.py
 	$(BIN)/mypy
 
 bench: $(VENV)/.developer

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mathamr.core.settings import CACHE, DATA
+from mathamr.core.settings import CACHE, CONFIG, DATA
 from tests.models import (  # noqa: F401  (fixtures)
     model_folder,
     other_model_folder,
@@ -37,10 +37,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives a run a cache folder of its own: what earlier runs and other checkouts left in the user's decides nothing."""
+    """Gives a run a cache folder and settings of its own: what the user and earlier runs left decides nothing."""
     if not hasattr(config, "workerinput"):  # worker processes inherit it
         folder = TemporaryDirectory(prefix="mathamr-tests-")
         os.environ[CACHE.name] = folder.name
+        os.environ[CONFIG.name] = str(Path(folder.name, "no-config.toml"))
         config.add_cleanup(folder.cleanup)
 
 

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import typer
 import yaml
+
+from mathamr.cli import GROUP, LABORATORY, VERBS, _command
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 NOTES = sorted((ROOT / "lab").rglob("*.md"))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"python -m ((?:benchmarks|mathamr_lab)[\w.]*)(?: ([a-z]\w*))?")
+PATH = re.compile(
+    r"(?<![\w/.-])((?:tests|scripts|src|lab|docs|packages|deploy|benchmarks|examples|plugins|sample)/[\w./-]*[\w/])(?!\w*[<{*…])"
+)
+INVOKED = re.compile(r"(?:^ {4,}|`|(?:&&|;) )mathamr ([a-z]+)\b([^`\n|;&]*)", re.M)
+OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]+|-[a-z])(?![\w-])")
 PAST = {"history.md", "tried.md"}
 """Pages that name commands of earlier versions."""
 
@@ -57,6 +70,46 @@ def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> Non
         assert place.is_dir() or place.with_suffix(".py").exists(), f"{page.name}: {module}"
         if argument and module == "benchmarks":
             assert (place / f"{argument}.py").exists(), f"{page.name}: {module} {argument}"
+
+
+ALL = [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+NOW = [page for page in ALL if page not in NOTES]
+
+
+def _in_repository(page: Path) -> Iterator[str]:
+    for path in PATH.findall(page.read_text("utf-8")):
+        yield path.rstrip("./")
+
+
+@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_of_the_repository_that_a_page_names_is_there(page: Path) -> None:
+    missing = {path for path in _in_repository(page) if not (ROOT / path).exists()}
+    assert not missing, page.name
+
+
+@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_and_option_that_a_page_names_is_there(page: Path) -> None:
+    for verb, rest in INVOKED.findall(page.read_text("utf-8")):
+        assert verb in VERBS, f"{page.name}: mathamr {verb}"
+        if verb in LABORATORY and not entry_points(group=GROUP, name=verb):
+            continue
+        known = {"-h", "--help", *_options(verb)}
+        wrong = set(OPTION.findall(re.sub(r"\$\(.*|'[^']*'|\"[^\"]*\"|#.*", "", rest))) - known
+        assert not wrong, f"{page.name}: mathamr {verb} {sorted(wrong)}"
+
+
+@cache
+def _options(verb: str) -> list[str]:
+    app = typer.Typer(add_completion=False)
+    app.command(name=verb)(_command(verb))
+    options = typer.main.get_command(app).params
+    return [name for each in options for name in (*each.opts, *each.secondary_opts)]
+
+
+def test_pages_that_the_code_writes_are_up_to_date() -> None:
+    command = [sys.executable, "scripts/generate_pages.py", "--check"]
+    checked = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr
 
 
 def test_the_site_has_every_page_once_and_no_other() -> None:

@@ -25,6 +25,16 @@ def test_prints_penman_that_reads_back(mathamr: Command) -> None:
     assert all(penman.decode(text).triples for text in texts)
 
 
+def test_a_text_that_was_typed_is_a_post_and_a_file_that_is_missing_is_not(mathamr: Command) -> None:
+    result = mathamr("graph", "Every group of order $p^2$ is abelian.")
+    assert result.returncode == 0, result.stderr
+    graph = notation.read(result.stdout.strip())
+    assert len(graph.formulas) == 1
+    assert "abelian" in result.stdout
+    assert mathamr("graph", "missing.md").stderr == "mathamr: missing.md: no such file or folder\n"
+    assert mathamr("graph", "a text", "--pairs").returncode == 2
+
+
 def test_builds_a_store_and_its_statistics(mathamr: Command, tmp_path: Path) -> None:
     result = mathamr("graph", SAMPLE, "--limit", "5", "--out", tmp_path, "--json")
     assert result.returncode == 0, result.stderr

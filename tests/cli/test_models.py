@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,13 @@ def test_every_model_in_the_box_has_a_line_of_its_own(mathamr: Command) -> None:
     assert set(said) == set(boxed())
     assert len(set(said.values())) == len(said)
     assert lines[0].startswith("mathamr-3 ")
+
+
+def test_nothing_of_another_package_reaches_the_user() -> None:
+    told = subprocess.run(
+        [sys.executable, "-m", "mathamr", "models", "-v"], capture_output=True, text=True, check=True
+    ).stderr
+    assert [line for line in told.splitlines() if not line.startswith("mathamr: ")] == []
 
 
 def test_a_card_is_read_by_the_hub_and_has_the_figures(mathamr: Command) -> None:

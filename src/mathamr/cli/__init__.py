@@ -14,7 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
+from mathamr.core.interruption import STOPPED, StoppedError
 from mathamr.core.memory import collect_rarely
+from mathamr.core.settings import SETTINGS
 from mathamr.core.terminal import visible
 from mathamr.core.version import __version__
 
@@ -86,7 +88,10 @@ class LazyVerbs(TyperGroup):
         run = _command(cmd_name) if called else _listed
         verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
         verb.command(name=cmd_name, cls=Verb, help=None if called else VERBS[cmd_name])(run)
-        return typer.main.get_command(verb)
+        command = typer.main.get_command(verb)
+        if called:
+            _take_settings(command)
+        return command
 
 
 class Verb(TyperCommand):
@@ -112,6 +117,23 @@ class Verb(TyperCommand):
                 f"No such option: {wrong}. Type a query that begins with - behind --, as in -- {shlex.quote(asked)}"
             )
             raise
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; Ctrl-C ends it in one sentence."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise StoppedError from None
+
+
+def _take_settings(command: Any) -> None:
+    """Make the values of the environment and of the user's file the defaults of the options that they are for."""
+    for setting in SETTINGS:
+        # Models and patterns are asked for by what makes an index, which knows the folder of the notes.
+        if command.name in setting.verbs and not setting.local and (given := setting.given):
+            for option in command.params:
+                if setting.option in option.opts:
+                    option.default = given
 
 
 def _listed() -> None:
@@ -184,7 +206,7 @@ def main() -> None:
         app()
     except MathAMRError as error:
         print(f"mathamr: {visible(str(error))}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(STOPPED if isinstance(error, StoppedError) else 1)
     except ModuleNotFoundError as error:
         if (extra := _EXTRAS.get((error.name or "").partition(".")[0])) is None:
             raise

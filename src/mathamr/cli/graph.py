@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +13,7 @@ import typer
 
 from mathamr.cli.options import Format
 from mathamr.core.errors import MathAMRError
+from mathamr.core.interruption import keeping
 from mathamr.core.progress import Progress
 from mathamr.core.terminal import visible
 from mathamr.graphs.configuration import GraphConfiguration
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
 def command(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files or folders of posts, or - for standard input.", show_default=False),
+        typer.Argument(
+            help="Files or folders of posts, - for standard input, or a text with $latex$.",
+            show_default=False,
+        ),
     ],
     out: Annotated[
         Path | None,
@@ -101,6 +106,8 @@ def command(
         )
     if post and limit is not None:
         raise typer.BadParameter("--post and --limit exclude each other")
+    if pairs and any(map(_is_text, paths)):
+        raise typer.BadParameter("--pairs labels questions and answers of posts, not of a text")
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
     labels: PairLabels = {}
@@ -109,7 +116,8 @@ def command(
         posts = (each for each in posts if each.id in labels)
     if out is not None:
         share = _share(report) if limit is None and len(paths) == 1 else None
-        statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
+        with keeping(lambda: f"graphs that were made are kept in {out}; the same command goes on from there"):
+            statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
         _show(statistics, out, as_json=as_json)
     else:
         _write(
@@ -127,7 +135,7 @@ def command(
 def _chosen(
     paths: list[Path], report: Report, format: str | None, wanted: set[str], limit: int | None
 ) -> Iterator[Post]:
-    every = (post for path in paths for post in read_posts(path, report, format))
+    every = (post for path in paths for post in _posts(path, report, format))
     if not wanted:
         yield from islice(every, limit)
         return
@@ -138,6 +146,22 @@ def _chosen(
         if not wanted:
             return
     raise MathAMRError(f"no post with the id {', '.join(sorted(wanted))} in {', '.join(map(str, paths))}")
+
+
+def _posts(path: Path, report: Report, format: str | None) -> Iterable[Post]:
+    """Return the posts of a file or folder, or the post that a typed text is."""
+    if not _is_text(path):
+        return read_posts(path, report, format)
+    from mathamr.posts.markup import formulas_of
+    from mathamr.posts.post import Post
+
+    text = str(path)
+    return [Post("text", "note", text, formulas=formulas_of("text", "", text, "text"))]
+
+
+def _is_text(path: Path) -> bool:
+    """Return True for what was typed as a text: no file has this name, and none would."""
+    return bool(re.search(r"[\s$]", str(path))) and not path.exists()
 
 
 def _build(

@@ -13,6 +13,7 @@ import typer
 
 from mathamr.cli.options import Beside, Device, Exclude, Format, NoGitignore, Workers, exclusion
 from mathamr.core.errors import MathAMRError
+from mathamr.core.interruption import keeping
 from mathamr.core.terminal import visible
 from mathamr.index.location import index_beside, is_index
 from mathamr.posts.ignorerules import HIDDEN_RULE
@@ -166,7 +167,8 @@ def command(
             raise typer.Exit(1)
         return
     inputs = _with_packages(paths or [], out) if dependencies and format in (None, "lean") else paths or []
-    summary = build_index(inputs, out, options, without=without or (), again=True)
+    with keeping(lambda: _kept(out)):
+        summary = build_index(inputs, out, options, without=without or (), again=True)
     _print(summary, as_json=as_json, verbose=verbose)
     if watch:
         from mathamr.index.indexing.watching import changes
@@ -180,6 +182,21 @@ def command(
                 _print(build_index([], out, again, again=True), as_json=as_json, verbose=verbose)
             except MathAMRError as error:  # such as an input that is away: the next change may bring it back
                 print(visible(f"mathamr: {error}; still watching"), file=sys.stderr, flush=True)
+
+
+def _kept(out: Path) -> str:
+    """Return what an index that was stopped while it was built or updated keeps."""
+    from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+
+    try:
+        with Catalogue(out / CATALOGUE) as catalogue:
+            entries, waiting = len(catalogue), catalogue.count_pending("vectors")
+    except MathAMRError:
+        entries = waiting = 0
+    if not entries:
+        return f"nothing is kept in {out} yet"
+    rest = f", {waiting:,} of them without vectors" if waiting else ""
+    return f"{out} keeps {_counted(entries, 'entry', 'entries')}{rest}; the same command goes on from there"
 
 
 def _with_packages(paths: list[Path], out: Path) -> list[Path]:

@@ -1,8 +1,8 @@
 """`IgnoreRules`: which files of a folder are left out, by patterns in the syntax of `.gitignore`.
 
-Four sources are asked in this order, and the first with a matching pattern decides: the patterns of the caller
-(`--exclude`), the files `.mathamrignore` from the innermost folder outwards, the files `.gitignore` likewise, up to the top of
-the repository, and the defaults. Within a source the last matching pattern counts, and `!pattern` brings back what an earlier or
+Six sources are asked in this order, and the first with a matching pattern decides: the patterns of the caller
+(`--exclude`), the files `.mathamrignore` from the innermost folder outwards, `exclude` in the `mathamr.toml` of the folder, the
+files `.gitignore` likewise, up to the top of the repository, `exclude` in the user's settings, and the defaults. Within a source the last matching pattern counts, and `!pattern` brings back what an earlier or
 a weaker one leaves out.
 """
 
@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import EXCLUDE, FOLDER_FILE, folder_settings, listed
 from mathamr.posts.report import Report
 
 IGNORE_FILE, GITIGNORE = ".mathamrignore", ".gitignore"
@@ -47,6 +48,9 @@ class IgnoreRules:
     def __init__(self, root: Path, report: Report, exclude: Sequence[str] = ()) -> None:
         self._root, self._report = root, report
         self._exclude = _Patterns(root, "--exclude", exclude, _refuse)
+        in_folder = listed(folder_settings(root).get(EXCLUDE.key, ""))
+        self._of_notes = _Patterns(root, FOLDER_FILE, in_folder, _refuse)
+        self._of_user = _Patterns(root, "your settings", EXCLUDE.values, _refuse)
         self._defaults = _Patterns(root, "a default", DEFAULTS, _refuse)
         self._of_folder = lru_cache(maxsize=10_000)(self._read)
         self._asks_git = NO_GITIGNORE not in exclude
@@ -56,10 +60,10 @@ class IgnoreRules:
         """Return the rule that leaves a path out, with where it comes from; `None` if the path is read."""
         depth = len(path.relative_to(self._root).parts)
         folders = list(path.parents)[:depth]
-        within = [self._of_folder(folder, IGNORE_FILE) for folder in folders]
+        within = [*(self._of_folder(folder, IGNORE_FILE) for folder in folders), self._of_notes]
         if self._asks_git:
             within += (self._of_folder(folder, GITIGNORE) for folder in (*folders, *self._above))
-        for patterns in (self._exclude, *within, self._defaults):
+        for patterns in (self._exclude, *within, self._of_user, self._defaults):
             if patterns is not None and (decision := patterns.decide(path, is_folder=is_folder)) is not None:
                 return decision or None
         return None
@@ -145,4 +149,4 @@ def _check_stars(pattern: str) -> None:
 
 
 def _refuse(pattern: str, why: str) -> None:
-    raise MathAMRError(f"--exclude {pattern!r}: {why}; write the pattern as in .gitignore")
+    raise MathAMRError(f"the pattern {pattern!r} to exclude: {why}; write it as in .gitignore")

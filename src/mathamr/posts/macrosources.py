@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -15,6 +16,7 @@ from typing import Any, TypedDict
 
 import yaml
 
+from mathamr.core.settings import FOLDER_FILE
 from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.reader import is_predefined
 from mathamr.formulas.latex.symbols import SYMBOLS
@@ -28,7 +30,7 @@ MOST_USES = 2000
 MOST_INCLUDES = 300
 _CONFIGURATIONS = frozenset(
     ["_config.yml", "_config.yaml", "_quarto.yml", "_quarto.yaml", "_metadata.yml", "_output.yml", "_bookdown.yml", "myst.yml",
-     "mkdocs.yml", "conf.py", "preamble.sty"]
+     "mkdocs.yml", "conf.py", "preamble.sty", FOLDER_FILE]
 )  # fmt: skip
 _CONFIGURES = re.compile(r"macro|mathjax|katex", re.I)
 _MOST_VALUES = 20_000
@@ -93,6 +95,8 @@ def learn_macros(name: str, text: str, *, uses: bool = False) -> MacroSource:
     suffix = Path(name).suffix
     if suffix in (".yml", ".yaml"):
         _learn_settings(_yaml(text), found, includes)
+    elif suffix == ".toml":
+        _learn_settings(_toml(text), found, includes)
     elif suffix == ".py":
         _learn_settings(_literals(text), found, includes)
     elif suffix in (".xml", ".ptx"):
@@ -230,6 +234,13 @@ def _yaml(text: str) -> Any:
         return yaml.load(text[: 1 << 18], Loader=yaml.BaseLoader)
     except (yaml.YAMLError, RecursionError, ValueError):
         return {}
+
+
+def _toml(text: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return {}  # an index says what is wrong when it asks for the settings of the folder
 
 
 def _markdown_of(notebook: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import FOLDER_FILE
 from mathamr.formulas.latex.definitions import without_definitions
 from mathamr.posts.bounds import keep_bounds
 from mathamr.posts.budget import OverBudgetError, keep_budget, within_budget
@@ -223,6 +224,8 @@ def _folder(
             continue
         if may_define(file.name):
             settings.append(file)
+        if file.name == FOLDER_FILE:
+            continue
         if table_kind(file_head) is None:
             report.ignore(
                 f"not posts: {file_type(file)}", f"not a {format} file" if format else advice_for(file)

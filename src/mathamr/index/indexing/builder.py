@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import resource
 import sys
 import time
@@ -13,6 +14,7 @@ from typing import Any
 
 from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import FOLDER_FILE, MODEL, folder_settings
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -50,6 +52,7 @@ from mathamr.posts.ignorerules import NO_GITIGNORE
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.models import (
+    boxed,
     boxed_folder,
     default_rankings,
     is_encoder,
@@ -158,7 +161,7 @@ def build_index(
         for path, record in inputs:  # an input without posts raises an error before a folder is created
             read_posts(path, Report(), record.format, options.beside, record.exclude)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
-    with pool or _pool(options) as pool, _opened(out, options, has_inputs=bool(inputs)) as archive:
+    with pool or _pool(options) as pool, _opened(out, options, [path for path, _ in inputs]) as archive:
         words = WordWriter(archive, log)
         log.plan(archive.needs, {each.of for each in archive.manifest.model.fields})
         order = _in_order(archive.manifest.inputs, [record for _, record in inputs], without)
@@ -241,10 +244,24 @@ def _with_exclusions(
     ]
 
 
-def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWriter:
+def _default_model(inputs: Sequence[Path]) -> str | None:
+    """Return the model that the environment, the settings of the notes or of the user name for a new index."""
+    for path in () if MODEL.name in os.environ else inputs:
+        folder = path if path.is_dir() else path.parent
+        if named := folder_settings(folder).get(MODEL.key):
+            if boxed_folder(named) is None:
+                raise MathAMRError(
+                    f"{folder / FOLDER_FILE} names the model {named!r}; notes may come from anybody and choose only among"
+                    f" the installed models ({', '.join(boxed())}); name another with --model"
+                )
+            return named
+    return MODEL.value or None
+
+
+def _opened(out: Path, options: BuildOptions, inputs: Sequence[Path]) -> IndexWriter:
     """Open the index in the folder for writing, with the model, engine and parser that the options select."""
     if not (out / MANIFEST).exists():
-        if not has_inputs:
+        if not inputs:
             raise MathAMRError(f"{out} is not an index; create one with: mathamr index PATH --out {out}")
         _check_free(out)
     try:
@@ -257,6 +274,8 @@ def _opened(out: Path, options: BuildOptions, *, has_inputs: bool) -> IndexWrite
         sweep(out)
         before = Manifest.read(out) if (out / MANIFEST).exists() else None
         model = options.model
+        if before is None and model is None:
+            model = _default_model(inputs)
         if before is not None and not (options.rebuild and model):
             model = chosen_model(before.model, model)
         if before is None or options.rebuild:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import FOLDER_FILE
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.ignorerules import GITIGNORE, IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
@@ -36,7 +37,7 @@ def changes(
         changed = Path(path)
         if changed == own or own in changed.parents:
             return False
-        return changed.name in (IGNORE_FILE, GITIGNORE) or not _is_left_out(changed, there)
+        return changed.name in (IGNORE_FILE, GITIGNORE, FOLDER_FILE) or not _is_left_out(changed, there)
 
     for found in watch(*there, watch_filter=foreign, debounce=4 * settled, step=settled, stop_event=stop):
         names = sorted({Path(path).name for _, path in found})

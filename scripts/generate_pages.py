@@ -1,0 +1,112 @@
+"""Pages of the docs that the code says itself: `python scripts/generate_pages.py` writes them, `--check` tells what is out of date."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from mathamr.cli import LABORATORY, SECTIONS, LazyVerbs
+from mathamr.cli.shorthelp import first_sentence, names
+from mathamr.core.settings import FOLDER_FILE, SETTINGS, Setting
+
+DOCS = Path(__file__).parents[1] / "docs"
+MARK = "<!-- written by scripts/generate_pages.py -->"
+
+
+def settings_page() -> str:
+    """Return the page of all settings."""
+    lines = [
+        "# Settings",
+        "",
+        MARK,
+        "",
+        "Defaults of your own stand in `~/.config/mathamr/config.toml` (or under `XDG_CONFIG_HOME`):",
+        "",
+        '    device = "cpu"',
+        '    exclude = ["drafts/", "*.log"]',
+        "",
+        f"How one folder of notes is read stands in its `{FOLDER_FILE}`, which others may share with you, so it chooses only what is"
+        " excluded, macros, and a model among the installed ones:",
+        "",
+        '    exclude = ["solutions/"]',
+        "    [macros]",
+        "    RR = '\\mathbb{R}'",
+        "    norm = ['\\lVert #1 \\rVert', 1]",
+        "",
+        "An option counts most, then the environment, the file of the notes, your own file, and the default. Patterns that"
+        " exclude files are joined: those of the notes are asked before yours. Keys and passwords stand in the environment alone. `mathamr doctor` shows what is in force.",
+        "",
+        "| in a file | in the environment | option | default | what it is |",
+        "|---|---|---|---|---|",
+        *map(_setting, SETTINGS),
+        f"| `macros` | | | | macros of the formulas, in `{FOLDER_FILE}` alone |",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _setting(setting: Setting) -> str:
+    key = "" if setting.secret or setting.name == "MATHAMR_CONFIG" else f"`{setting.key}`"
+    option = f"`{setting.option}` ({', '.join(setting.verbs)})" if setting.option else ""
+    default = f"`{setting.default}`" if setting.default else ""
+    return f"| {key} | `{setting.name}` | {option} | {default} | {_cell(setting.help)} |"
+
+
+def commands_page() -> str:
+    """Return the page of all commands with their options."""
+    lines = [
+        "# Commands",
+        "",
+        MARK,
+        "",
+        "`mathamr VERB -h` prints this on one screen, `--help` says more; `mathamr --install-completion` lets your shell complete verbs and"
+        " options. Data go to standard output, messages to standard error. Exit codes: 0 done, 1 an error, 2 wrong usage, 130 stopped.",
+    ]
+    for section, verbs in SECTIONS.items():
+        lines += ["", f"## {section}"]
+        for verb, line in verbs.items():
+            lines += ["", f"### {verb}", "", line]
+            lines += [] if verb in LABORATORY else ["", *_options(verb)]
+    return "\n".join(lines) + "\n"
+
+
+def _options(verb: str) -> list[str]:
+    command: Any
+    group = LazyVerbs(name="mathamr")
+    group._called = verb
+    command = group.get_command(None, verb)
+    context = command.make_context(verb, [], resilient_parsing=True)
+    rows = [
+        f"| `{names(each, context)}` | {_cell(first_sentence(each.help or ''))} |"
+        for each in command.params
+        if not getattr(each, "hidden", False)
+    ]
+    return ["| | |", "|---|---|", *rows]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("$", "\\$")
+
+
+PAGES = {"settings.md": settings_page, "commands.md": commands_page}
+
+
+def main() -> None:
+    """Write the pages, or check that they are as they would be written."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    outdated = [
+        name
+        for name, page in PAGES.items()
+        if not (DOCS / name).exists() or (DOCS / name).read_text("utf-8") != page()
+    ]
+    if check and outdated:
+        sys.exit(f"out of date: {', '.join(outdated)}; write them with: python scripts/generate_pages.py")
+    for name in () if check else outdated:
+        (DOCS / name).write_text(PAGES[name](), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
