@@ -26,6 +26,7 @@ SECTIONS = {
         "serve": "Serve the web page and the HTTP API of an index.",
         "index": "Build, update, check or repair an index.",
         "open": "Open the file of a hit in your editor, at its line.",
+        "grep": "Find formulas in source files, with line and column.",
         "explain": "Explain which part of a query matched which part of a hit.",
         "mcp": "Serve an index as tools of the Model Context Protocol.",
         "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",

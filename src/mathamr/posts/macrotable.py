@@ -11,7 +11,7 @@ import json
 import posixpath
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -72,6 +72,12 @@ class MacroTable:
 
     def __bool__(self) -> bool:
         return bool(self._files)
+
+    def definitions(self) -> Iterator[tuple[str, str]]:
+        r"""Yield what calls each macro, `\R` or `begin{cases}`, with the text of its definition."""
+        for found in self._files.values():
+            for name, (_, text) in found.items():
+                yield (name if name.startswith("begin{") else f"\\{name}"), text
 
     @property
     def conflicts(self) -> dict[str, int]:

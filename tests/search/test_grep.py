@@ -1,0 +1,123 @@
+"""`grep`: what fits, where it stands, and that no file or formula is passed over that a search of every formula finds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.formulas.trees import trees_of
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.grep import FormulaPattern, grep
+
+EXAMPLES = Path(__file__).parents[1] / "posts" / "examples"
+NOTES = r"""---
+title: Norms
+---
+# On $x$
+
+Let $x^{2} + y^2$ and $\alpha x$ be, `$x^2$` no formula,
+with text x^2 in a line.
+
+$$
+\norm{v} = \sqrt{\ip{v}{v}}
+\quad a^2+b^2
+$$
+
+## More about $\Re z$
+
+$\newcommand{\norm}[1]{\lVert #1\rVert}\newcommand{\ip}[2]{\langle #1,#2\rangle}$
+We take $\beta ≤ α$.
+"""
+PAPER = r"""\documentclass{article}
+\newcommand{\eps}{\varepsilon}
+\begin{document}
+Let $\eps > 0$, % $\eps = 1$ in a comment
+\begin{align}
+  f(x) &= x^2 + y^2, \label{e}\\ % $q$
+  \mathcal{F} &\leqslant \operatorname{rk} A.
+\end{align}
+\verb|$\eps$|
+\end{document}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "notes.md").write_text(NOTES, "utf-8")
+    (tmp_path / "paper.tex").write_text(PAPER, "utf-8")
+    (tmp_path / "page.html").write_text("<html><body><p>So $x^2+y^2$.</p></body></html>", "utf-8")
+    return tmp_path
+
+
+def places(folder: Path, typed: str, **options: bool) -> list[tuple[str, int, int | None]]:
+    found = grep(FormulaPattern(typed, **options), folder, Report())
+    return sorted((Path(each.path).name, each.line, each.column) for _, group in found for each in group)
+
+
+def test_line_and_column_lead_to_the_formula(folder: Path) -> None:
+    assert places(folder, "x^2 + y^2") == [("notes.md", 6, 5), ("page.html", 1, None), ("paper.tex", 5, 1)]
+    for text, group in grep(FormulaPattern("x"), folder, Report()):
+        lines = text.split("\n")
+        for each in group:
+            if each.column is not None:
+                assert lines[each.line - 1][each.column - 1 :].startswith(each.text.split("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        (r"\varepsilon", [("paper.tex", 4, 5)]),
+        (r"\eps", [("paper.tex", 4, 5)]),
+        ("α", [("notes.md", 6, 23), ("notes.md", 17, 9)]),
+        (r"\mathcal", [("paper.tex", 5, 1)]),
+        (r"\norm", [("notes.md", 9, 1), ("notes.md", 16, 1)]),
+        (r"\langle ?a, ?a \rangle", [("notes.md", 9, 1)]),
+        (r"\le", [("notes.md", 17, 9), ("paper.tex", 5, 1)]),
+        ("rank A", []),
+        ("q", []),
+    ],
+)
+def test_symbols_commands_and_wildcards_are_found_in_formulas_alone(folder, typed, expected) -> None:
+    assert [each for each in places(folder, typed) if each[2]] == expected
+
+
+def test_other_letters_fit_only_if_asked_for(folder: Path) -> None:
+    assert places(folder, "p^2 + q^2") == []
+    found = places(folder, "p^2 + q^2", any_letters=True)
+    assert {("notes.md", 6, 5), ("notes.md", 9, 1)} <= set(found)
+    with pytest.raises(MathAMRError, match="wildcard"):
+        FormulaPattern("?a + b", any_letters=True)
+
+
+def test_words_are_found_in_text_alone(folder: Path) -> None:
+    found = [each for _, group in grep(re.compile(r"x\^2"), folder, Report()) for each in group]
+    assert [(Path(each.path).name, each.line, each.column) for each in found] == [("notes.md", 7, 11)]
+
+
+@pytest.mark.parametrize("example", ["latex", "obsidian", "myst", "org"])
+def test_hits_are_those_of_a_naive_search_over_all_formulas(example: str) -> None:
+    report = Report()
+    formulas = [
+        tree
+        for post in read_posts(EXAMPLES / example, report)
+        for formula in post.formulas
+        if (tree := trees_of(formula, post.macros)[0][0]) is not None
+    ]
+    assert formulas
+    for typed in ("x", r"\alpha", r"\sum", "x^2", "?a^2", r"\frac{?a}{?b}", r"\mathbb R", "f(x)", "≤"):
+        pattern = FormulaPattern(typed)
+        naive = sum(map(pattern.fits_tree, formulas))
+        assert sum(len(group) for _, group in grep(pattern, EXAMPLES / example, Report())) == naive, typed
+
+
+def test_files_without_the_symbols_are_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("mathamr.search.grep.pieces", lambda text, _: read.append(text) or iter(()))
+    list(grep(FormulaPattern(r"\zeta"), folder / "paper.tex", Report()))
+    assert not read
+    list(grep(FormulaPattern(r"\varepsilon"), folder / "paper.tex", Report()))
+    assert len(read) == 1
