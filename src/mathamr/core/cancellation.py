@@ -1,10 +1,14 @@
-"""`Cancellation`: lets whoever waits for a piece of work stop it; the work asks now and then, and ends."""
+"""`Cancellation`: lets whoever waits for a piece of work stop it; the work asks now and then, and ends.
+
+`ProcessorBudget` is cancelled by itself, after some seconds of a processor.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from time import thread_time
 
 
 class WorkCancelled(BaseException):
@@ -35,6 +39,11 @@ class Cancellation:
         """Make the work end at its next check."""
         self.is_cancelled = True
 
+    @property
+    def is_over(self) -> bool:
+        """True once the work is cancelled."""
+        return self.is_cancelled
+
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Make `check_cancelled` inside the block, in this thread, raise once this work is cancelled."""
@@ -45,11 +54,26 @@ class Cancellation:
             _APPLIED.reset(before)
 
 
+class ProcessorBudget(Cancellation):
+    """Work that this thread does from now on, which is cancelled once it has taken so many seconds of a processor."""
+
+    __slots__ = ("_end",)
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self._end = thread_time() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        """True once the seconds are spent, or somebody cancelled the work."""
+        return self.is_cancelled or thread_time() > self._end
+
+
 _APPLIED: ContextVar[Cancellation | None] = ContextVar("cancellation", default=None)
 
 
 def check_cancelled() -> None:
     """Raise `WorkCancelled` if the work that this thread does was cancelled; steps of unbounded loops call it."""
     applied = _APPLIED.get()
-    if applied is not None and applied.is_cancelled:
+    if applied is not None and applied.is_over:
         raise WorkCancelled

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import portions
+from mathamr.core.cancellation import check_cancelled
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
 from mathamr.core.prioritylock import give_way
@@ -102,6 +103,7 @@ def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
     states = []
     for numbers, lengths in batch.rows:
         give_way()
+        check_cancelled()
         states.append(model(numbers, lengths).reshape(-1, size))
     return model.pooled(torch.cat(states), batch.members, batch.offsets)
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.batches import portions
+from mathamr.core.cancellation import check_cancelled
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
 from mathamr.core.prioritylock import give_way
@@ -76,6 +77,7 @@ class OnnxTextEncoder:
         states = {}
         for key, window in distinct.items():
             give_way()
+            check_cancelled()
             states[key] = self._known(key, window)
         return [
             self._vectors(post, [states[window.tobytes()] for window in own])

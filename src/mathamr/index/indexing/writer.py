@@ -12,10 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from mathamr.core.cancellation import ProcessorBudget, WorkCancelled
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.core.storage.writerlock import WriterLock
+from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.indexing.analysis import AnalysedPost, analyse, check_usable
 from mathamr.index.indexing.buildlog import BuildLog
@@ -32,6 +34,21 @@ _RESERVE = 8 << 20
 """Bytes that must be free on the disk before a change, so that a failed change can be undone."""
 _ROOM = 30
 """Upper bound of the bytes that are derived from one byte of a post."""
+
+
+@contextmanager
+def _spending(seconds: float | None) -> Iterator[None]:
+    """Raise `TooMuchWorkError` if the work inside the block takes more seconds of a processor than this."""
+    if seconds is None:
+        yield
+        return
+    try:
+        with ProcessorBudget(seconds).applied():
+            yield
+    except WorkCancelled as error:
+        raise TooMuchWorkError(
+            f"the vectors of what is written take more than {seconds:.3g} s of a processor; shorten it, or write it in parts"
+        ) from error
 
 
 class IndexWriter(IndexStorage):
@@ -98,7 +115,7 @@ class IndexWriter(IndexStorage):
         From then on they belong to no file, so reading a file again does not change them. Their graphs are computed first,
         within limits: if one post exceeds them (`TooMuchWorkError`), none is stored. Readers see the state before until
         everything is computed. `analysed` is the analysis of each post, if another process made it; `seconds` of a processor may be
-        spent on the graphs of all posts together.
+        spent on the graphs of all posts together, and as many on their vectors.
         """
         for post in posts:
             check_id(post.id)
@@ -113,7 +130,8 @@ class IndexWriter(IndexStorage):
             self._keep_snapshot()
             with self._undone([post.id for post in posts]):
                 self._store(list(newest.values()))
-                self.update_parts()
+                with _spending(seconds):
+                    self.update_parts()
             self._keep_snapshot()
 
     def _store(self, posts: Sequence[AnalysedPost]) -> None:
