@@ -87,9 +87,13 @@ def test_the_formulas_of_one_post_are_written_in_time_linear_in_their_number(ind
                 archive.catalogue.put_rows([row_of(post, [each.latex for each in formulas])], "")
                 archive.catalogue.choose_representatives("lexical")
             while stale := archive.catalogue.stale_visuals("lexical", 2048):
-                found = archive.catalogue.representatives(stale)  # not those of a larger post that was measured before
+                found = archive.catalogue.representatives(
+                    stale
+                )  # not those of a larger post that was measured before
                 with archive.catalogue.transaction():
-                    archive.catalogue.mark_visuals("lexical", found, [each for each in stale if each not in found])
+                    archive.catalogue.mark_visuals(
+                        "lexical", found, [each for each in stale if each not in found]
+                    )
             assert len(archive.catalogue.formulas_of("many")) == count
 
         assert slope(represented, 4000) < 1.4
@@ -212,7 +216,9 @@ def test_a_post_of_a_file_that_takes_too_much_has_words_alone_and_the_rest_goes_
 
 
 def test_a_write_whose_vectors_take_too_long_changes_nothing(tmp_path: Path) -> None:
-    file = write_posts(tmp_path / "posts.jsonl", [note("a", "A zebra of order $n^2$."), note("b", "A quagga.")])
+    file = write_posts(
+        tmp_path / "posts.jsonl", [note("a", "A zebra of order $n^2$."), note("b", "A quagga.")]
+    )
     build_index([file], tmp_path / "index", BuildOptions(model="mathamr-3", device="cpu", workers=1))
     with IndexWriter.open(tmp_path / "index", device="cpu") as writer:
         before = writer.vectors("a").vectors
