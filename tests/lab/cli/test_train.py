@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from mathamr import sample
 from mathamr.cli import app
+from mathamr.core.errors import MathAMRError
 from mathamr.systems.models import checked_model
 from mathamr_lab.recipes.prepared import PreparedTraining
 from mathamr_lab.recipes.recipe import named_recipe
@@ -26,7 +27,7 @@ def invoked(*words: object) -> tuple[int, str, str]:
 
 def system(text_files: Path, *words: object) -> list[object]:
     sets = [word for change in CHANGES for word in ("--set", change)]
-    paths = ["mathamrplus", text_files / "graphs", "--base", text_files / "base"]
+    paths = ["mathamr-plus", text_files / "graphs", "--base", text_files / "base"]
     return [*paths, "--config", "small", *sets, *words]
 
 
@@ -52,16 +53,16 @@ def test_a_system_can_only_be_prepared(text_files: Path, tmp_path: Path) -> None
 def test_contradictions_are_refused(text_files: Path, tmp_path: Path) -> None:
     out, store = ["--out", tmp_path / "out"], text_files / "graphs"
     for words, said in (
-        (["mathamrplus", store], "give either --out"),
-        (["mathamrplus", store, *out, "--prepare", tmp_path / "p"], "give either --out"),
+        (["mathamr-plus", store], "give either --out"),
+        (["mathamr-plus", store, *out, "--prepare", tmp_path / "p"], "give either --out"),
         ([store, *out], "Missing"),
-        (["mathamrplus", store, "--prepare", tmp_path / "p", "--minutes", 5], "--minutes"),
+        (["mathamr-plus", store, "--prepare", tmp_path / "p", "--minutes", 5], "--minutes"),
     ):
         code, _, log = invoked(*words)
         assert code == 2
         assert said.split()[0] in log
     result = CliRunner().invoke(
-        app, ["train", "mathamrplus", str(text_files / "pairs.npz"), "--accepted", *map(str, out)]
+        app, ["train", "mathamr-plus", str(text_files / "pairs.npz"), "--accepted", *map(str, out)]
     )
     assert "apply only to a store" in str(result.exception)
 
@@ -93,9 +94,58 @@ def test_what_an_index_could_not_read_is_refused_before_anything_is_trained(
     assert checked_model(folder).system.kind == "ssemb"
 
 
+@pytest.mark.parametrize(
+    ("system", "words", "said"),
+    [
+        ("marf", ["--set", "model.base=luck"], "no text encoder 'luck'"),
+        ("mathamr", ["--set", "model.base=luck"], "no text encoder 'luck'"),
+        ("marf", ["--base", "luck"], "'luck', which neither"),
+        ("mathamr", ["--base", "luck"], "'luck', which neither"),
+        ("ssemb", ["--set", "structure.reader=luck"], "the encoder of 'luck', which is not installed"),
+        ("text", ["--set", "base.start=luck"], "the text encoder 'luck', which cannot be loaded"),
+        ("mathamr-plus", ["--base", "luck"], "luck"),
+    ],
+)
+def test_no_training_begins_from_a_text_encoder_that_an_index_could_not_load(
+    system: str, words: list[str], said: str, tmp_path: Path, text_files: Path
+) -> None:
+    path = text_files / "graphs" if system == "mathamr-plus" else sample.folder() / "Posts.xml"
+    result = CliRunner().invoke(app, ["train", system, str(path), *words, "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, MathAMRError)
+    assert said in str(result.exception)
+    made = [each.name for each in (tmp_path / "out").rglob("*") if each.is_file()]
+    assert not any(name.startswith(("checkpoint", "learned", "model")) for name in made)
+
+
+def test_a_step_that_does_not_fit_is_refused_or_computed_in_parts_before_anything_is_learned(
+    tmp_path: Path,
+) -> None:
+    posts, out = sample.folder() / "Posts.xml", tmp_path / "out"
+    few = (
+        "model.base=mathamr-3",
+        "all.epochs=1",
+        "all.pairs=8",
+        "all.length=48",
+        "all.batch_size=8",
+        "model.rank=2",
+    )
+    sets = [word for change in few for word in ("--set", change)]
+    words = ["marf", posts, *sets, "--stages", "context", "--out", out, "--device", "cpu"]
+    result = CliRunner().invoke(app, ["train", *map(str, words), "--memory", "1MB"])
+    assert isinstance(result.exception, MathAMRError)
+    assert "a step needs about" in str(result.exception)
+    assert "batch_size below 8" in str(result.exception)
+    assert not (out / "context" / "learned.safetensors").exists()
+    code, _, log = invoked(*words)
+    assert code == 0, log
+    assert "a step of 8 pairs takes about" in log
+    result = CliRunner().invoke(app, ["train", *map(str, words), "--memory", "much"])
+    assert "is no amount of memory" in str(result.exception)
+
+
 def test_a_system_is_known_however_its_name_is_joined() -> None:
-    assert [named_recipe(name) for name in ("mathamr-plus", "formulagraph", "ssemb", "luck")] == [
-        "mathamrplus",
+    assert [named_recipe(name) for name in ("mathamrplus", "formulagraph", "ssemb", "luck")] == [
+        "mathamr-plus",
         "formula-graph",
         "ssemb",
         "luck",

@@ -108,7 +108,7 @@ def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Pa
     bare = sources(text_files)
     with pytest.raises(MathAMRError, match="unknown configuration 'huge'; known: box"):
         prepare("mathamrplus", bare, TrainingSettings(config="huge"), tmp_path / "p")
-    with pytest.raises(MathAMRError, match="unknown system to train 'soup'; known: mathamrplus"):
+    with pytest.raises(MathAMRError, match="unknown system to train 'soup'; known: mathamr-plus"):
         prepare("soup", bare, SETTINGS, tmp_path / "p")
     with pytest.raises(MathAMRError, match="no prepared training"):
         PreparedTraining.load(tmp_path)

@@ -13,7 +13,9 @@ import torch
 
 from mathamr_lab.training import loop
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress
+from mathamr_lab.training.estimate import Estimated, measured
 from mathamr_lab.training.loop import train
+from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import Trainer
 
@@ -33,6 +35,11 @@ def check_trainer(make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     check_what_it_says(make())
     check_a_step_depends_on_the_state_alone(make)
     check_a_stop_changes_nothing(make, folder, monkeypatch)
+    trainer = make()
+    if isinstance(trainer, Estimated):
+        check_an_estimate_leaves_no_trace(trainer)
+    if isinstance(trainer, PlainTrainer) and trainer.divides:
+        check_parts_equal_the_whole(trainer)
 
 
 def check_what_it_says(trainer: Trainer[Any, Any]) -> None:
@@ -93,3 +100,41 @@ def check_a_stop_changes_nothing(make: Make, folder: Path, monkeypatch: pytest.M
 
 def _timeless(progress: TrainingProgress) -> list[dict[str, Any]]:
     return [{name: value for name, value in row.items() if name not in TIMES} for row in progress.history]
+
+
+def check_parts_equal_the_whole(trainer: PlainTrainer[Any]) -> None:
+    """A step in parts has the loss and the gradients of the whole step."""
+    step = trainer.step(trainer.plan(0)[0], 0)
+    trainer.model.eval()  # dropout differs by chance
+    whole, gradients = _computed(trainer, step, 1)
+    assert float(gradients.norm()) > 1e-3
+    for parts in (3, 100):
+        loss, own = _computed(trainer, step, parts)
+        assert torch.allclose(loss, whole, rtol=1e-5, atol=0)
+        assert float((own - gradients).norm() / gradients.norm()) < 1e-5
+
+
+def _computed(trainer: PlainTrainer[Any], step: Any, parts: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The loss of a step, and the gradients of all parameters behind each other."""
+    for each in trainer.learned.values():
+        each.grad = None
+    trainer.parts = parts
+    loss = trainer.loss(step)
+    torch.autograd.backward(loss)
+    found = [each.grad.flatten() for each in trainer.learned.values() if each.grad is not None]
+    return loss.detach(), torch.cat(found)
+
+
+def check_an_estimate_leaves_no_trace(trainer: Any) -> None:
+    """An estimate comes near to what a step takes, and changes nothing that a step depends on."""
+    before = trainer.state()
+    estimate = trainer.estimate(0)
+    after = trainer.state()
+    assert before.keys() <= after.keys()  # a plan is made by the first step, too
+    for name in before:
+        assert torch.equal(before[name], after[name]), name
+    assert all(each.grad is None for each in trainer.model.parameters())
+    step = trainer.step(trainer.plan(0)[0], 0)
+    taken = measured(lambda: trainer.learn(step, 0), trainer.device)
+    assert 0.5 * taken.memory < estimate.memory < 2 * taken.memory
+    assert estimate.seconds > 0

@@ -26,7 +26,7 @@ def command(
     path: Annotated[
         Path,
         typer.Argument(
-            help="What it learns from: for mathamrplus a store of graphs (made by mathamr graph --out), for mathamr judged"
+            help="What it learns from: for mathamr-plus a store of graphs (made by mathamr graph --out), for mathamr judged"
             " lines or a collection with topics and judgments of formulas, for the others posts.",
             show_default=False,
         ),
@@ -56,7 +56,7 @@ def command(
     base: Annotated[
         Path | None,
         typer.Option(
-            help="Text encoder to start from, instead of all-MiniLM-L6-v2; for mathamrplus, the one to join."
+            help="Text encoder to start from, instead of all-MiniLM-L6-v2; for mathamr-plus, the one to join."
         ),
     ] = None,
     graphs: Annotated[
@@ -74,19 +74,27 @@ def command(
     minutes: Annotated[
         float | None, typer.Option(help="Stop after so many minutes; the same command goes on.", min=0)
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="The most memory that training takes, of the GPU or of this process, as in 8GB; what is free by default. A step"
+            " that needs more is computed in parts, or refused."
+        ),
+    ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not go on from a checkpoint.")] = False,
 ) -> None:
     """Train a system, stage by stage; print one JSON object an epoch."""
     if (out is None) == (prepare is None):
         raise typer.BadParameter("give either --out, to train, or --prepare, to write what training reads")
-    if out is None and (device, threads, minutes) != ("auto", 1, None):
+    if out is None and (device, threads, minutes, memory) != ("auto", 1, None, None):
         raise typer.BadParameter(
-            "--device, --threads and --minutes act on training; --prepare does not train"
+            "--device, --threads, --minutes and --memory act on training; --prepare does not train"
         )
     from mathamr.core.device import chosen_device
     from mathamr_lab.recipes import prepared
-    from mathamr_lab.training.resources import Resources
+    from mathamr_lab.training.resources import Resources, parse_bytes
 
+    most_memory = None if memory is None else parse_bytes(memory)
     system = named_recipe(system)
     recipe = RECIPES[system]
     sources = TrainingSources(
@@ -103,12 +111,14 @@ def command(
         stages=tuple(stages.split(",")) if stages else (),
     )
     if out is not None and isinstance(recipe, ChecksUse):
-        recipe.check_use(settings)
+        recipe.check_use(settings, base)
     folder = prepare or Path(str(out)) / PREPARED
     prepared.prepare(system, sources, settings, folder, fresh=fresh)
     if out is None:
         return
-    resources = Resources(device=chosen_device(device), threads=threads, minutes=minutes)
+    resources = Resources(
+        device=chosen_device(device), threads=threads, minutes=minutes, most_memory=most_memory
+    )
     for row in prepared.train_prepared(folder, out, resources, fresh=fresh):
         print(json.dumps(row), flush=True)
     if (out / MODEL / CONFIG).exists():

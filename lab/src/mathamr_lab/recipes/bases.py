@@ -80,6 +80,17 @@ def is_published(folder: Path) -> bool:
     return isinstance(row, dict) and "model_type" in row
 
 
+def check_base(name: str, base: Path | None) -> None:
+    """Refuse a base that an index could not load: the folder that was named apart, or the one of this name."""
+    try:
+        folder_base(base) if base is not None else load_base_encoder(name)
+    except MathAMRError as error:
+        raise MathAMRError(
+            f"the model would be changes to the text encoder {str(base or name)!r}, which neither training nor an index could load:"
+            f" {error}; name another with --base or --set model.base=NAME"
+        ) from error
+
+
 def prepared_base(base: Path, folder: Path) -> tuple[str, list[Path]]:
     """Return the name of a training's base, and the files that were written for it into the prepared folder.
 

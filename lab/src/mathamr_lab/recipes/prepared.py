@@ -22,6 +22,7 @@ from mathamr_lab.recipes.recipe import (
     StageWork,
     TrainingSettings,
     TrainingSources,
+    named_recipe,
 )
 from mathamr_lab.training.resources import Resources
 
@@ -47,7 +48,7 @@ class PreparedTraining:
                 raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
             settings = {name: _tuples(value) for name, value in dict(row["settings"]).items()}
             read = cls(
-                system=str(row["system"]),
+                system=named_recipe(str(row["system"])),
                 settings=TrainingSettings(**settings),
                 sources=dict(row["sources"]),
                 hashes={str(name): str(value) for name, value in row["sha256"].items()},
@@ -89,6 +90,7 @@ def prepare(
     say: Callable[[str], None] = say,
 ) -> bool:
     """Create a prepared folder; one with the same sources is kept. Return True if it was."""
+    system = named_recipe(system)
     recipe = RECIPES[system]
     recipe.check(settings)
     for name in sources.given():

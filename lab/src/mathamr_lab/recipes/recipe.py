@@ -176,16 +176,16 @@ class TrainingRecipe(Protocol):
 class ChecksUse(Protocol):
     """A recipe whose models need something to search with that training does not need."""
 
-    def check_use(self, settings: TrainingSettings) -> None:
-        """Refuse settings whose model could be trained here and not used."""
+    def check_use(self, settings: TrainingSettings, base: Path | None) -> None:
+        """Refuse settings, or a base that was named apart, whose model could be trained here and not used."""
         ...
 
 
 def named_recipe(name: str) -> str:
     """Return the name of a recipe, given with or without hyphens.
 
-    >>> named_recipe("mathamr-plus"), named_recipe("formulagraph")
-    ('mathamrplus', 'formula-graph')
+    >>> named_recipe("mathamrplus"), named_recipe("formulagraph")
+    ('mathamr-plus', 'formula-graph')
     """
     joined = {each.replace("-", ""): each for each in RECIPES}
     return name if name in RECIPES else joined.get(name.replace("-", ""), name)
@@ -201,7 +201,7 @@ def rank_as_published(model: Path, rankings: Mapping[str, str]) -> None:
 RECIPES: Registry[TrainingRecipe] = Registry(
     "system to train",
     {
-        "mathamrplus": "mathamr_lab.systems.mathamrplus.recipe:RECIPE",
+        "mathamr-plus": "mathamr_lab.systems.mathamrplus.recipe:RECIPE",
         "mathamr": "mathamr_lab.systems.mathamr.recipe:RECIPE",
         "marf": "mathamr_lab.systems.marf.recipe:RECIPE",
         "text": "mathamr_lab.systems.text.recipe:RECIPE",

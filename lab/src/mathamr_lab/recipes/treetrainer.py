@@ -45,6 +45,10 @@ class TreeTrainer(PlainTrainer[Step]):
         worth = -sum(weight * losses[name] for name, weight in weights.items())
         return Validation(figures={**losses, "mrr": mrr}, searched=searched, worth=worth)
 
+    def tried(self, size: int) -> list[int]:
+        """Return how many formulas of a step of this size are tried: shares of it, since graphs differ in size."""
+        return sorted({max(2, size // share) for share in (8, 4, 2)})
+
     def precision(self) -> AbstractContextManager[object]:
         """Return no context: the networks choose their precision themselves."""
         return nullcontext()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from mathamr.core.tensorfile import under
 from mathamr_lab.training.checkpoint import random_states, use_random_states
+from mathamr_lab.training.estimate import StepEstimate, measured
 from mathamr_lab.training.losses import Contrast, TemperedLoss
 from mathamr_lab.training.optimiser import Optimiser
 
@@ -38,6 +39,47 @@ class ContrastiveTrainer(ABC, Generic[P]):
     optimiser: Optimiser
     device: torch.device
     size: int
+    parts = 1
+    """Its steps are cut by the budget of their configuration."""
+
+    @abstractmethod
+    def plan(self, epoch: int) -> Sequence[Any]:
+        """Return the batches of an epoch."""
+
+    @abstractmethod
+    def step(self, batch: Any, epoch: int) -> ContrastiveStep[P]:
+        """Return the work of a batch."""
+
+    def estimate(self, epoch: int) -> StepEstimate:
+        """Estimate a step by one part of an epoch's first one, and by its comparison; nothing is learned from them."""
+        step, states = self.step(self.plan(epoch)[0], epoch), random_states(self.device)
+        learned = [each for each in (*self.model.parameters(), *self.loss.parameters()) if each.requires_grad]
+        rows = step.contrast.query_rows.shares, step.contrast.document_rows.shares
+        count = sum(map(len, rows))
+
+        def encode() -> None:
+            self.model.train()
+            for part in step.parts[:1]:
+                torch.autograd.backward(self.encode(part).sum())
+
+        def compare() -> None:
+            vectors = nn.functional.normalize(torch.randn(count, self.size, device=self.device), dim=-1)
+            torch.autograd.backward(self._compared(vectors.requires_grad_(), step))
+
+        encoded, compared = measured(encode, self.device), measured(compare, self.device)
+        for each in learned:
+            each.grad = None
+        use_random_states(states, self.device)
+        moments = 2 * sum(each.nbytes for each in learned)
+        parts = len(step.parts)
+        return StepEstimate(
+            shared=moments + encoded.memory + compared.memory,
+            divided=0.0,
+            seconds=encoded.seconds * parts * (4 / 3 if parts > 1 else 1) + compared.seconds,
+            fewer="a smaller budget, which cuts a step into parts"
+            if parts == 1
+            else "a smaller budget or batch_size",
+        )
 
     @abstractmethod
     def encode(self, part: P) -> Tensor:

@@ -19,6 +19,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
 from mathamr_lab.training.card import write_card
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, load_checkpoint, save_checkpoint
+from mathamr_lab.training.estimate import Estimated
 from mathamr_lab.training.resources import Resources
 from mathamr_lab.training.trainer import Trainer, Validation
 
@@ -71,6 +72,8 @@ class _Run(Generic[B, S]):
         self._seconds_before = progress.seconds
         with _wish_to_stop() as stop:
             self.say(f"{self.trainer.summary}, {self.resources.device}")
+            if isinstance(self.trainer, Estimated):
+                self._fit(self.trainer)
             if self.trainer.pretrained and not progress.epoch and not progress.step:
                 self._before()
             while progress.epoch < self.trainer.epochs and not progress.done:
@@ -82,6 +85,14 @@ class _Run(Generic[B, S]):
         progress.done = True
         self._checkpoint()
         self._say_done()
+
+    def _fit(self, trainer: Estimated) -> None:
+        """Say what a step takes, and compute it in parts, or refuse it, if it does not fit into memory."""
+        estimate = trainer.estimate(self.progress.epoch).within(self.resources.room)
+        trainer.parts = estimate.parts
+        steps = self.steps * self.trainer.epochs
+        left = steps - self.progress.epoch * self.steps - self.progress.step
+        self.say(estimate.line(f"{self.trainer.examples:,} {self.trainer.unit}", steps, left))
 
     def _say_done(self) -> None:
         progress = self.progress

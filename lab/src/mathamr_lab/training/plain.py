@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -11,11 +12,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from mathamr.core.arrays import IntArray
 from mathamr.core.tensorfile import read_tensors, tensor_bytes, under
 from mathamr.text.encoder import precision
 from mathamr_lab.training.checkpoint import random_states, use_random_states
+from mathamr_lab.training.estimate import StepEstimate, fitted, measured
 from mathamr_lab.training.optimiser import Optimiser, ParameterGroup, Schedule
 from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.settings import TrainingConfiguration
@@ -28,10 +31,15 @@ S = TypeVar("S")
 class PlainTrainer(ABC, Generic[S]):
     """The trainer of one network: parameters that need a gradient are trained, all others are frozen and not stored.
 
-    A subclass gives the number of examples, makes steps, computes their loss, validates, and saves.
+    A subclass gives the number of examples, makes steps, computes their loss, validates, and saves. One with `divides`
+    computes a step in `parts`, by `in_parts`, with the loss and the gradients of the whole step.
     """
 
     unit = "examples"
+    divides = False
+    parts = 1
+    compared = math.inf
+    """The most bytes that comparing the examples of a step with each other takes, however many they are."""
     pretrained = False
     fused = False
     measured: Sequence[ValidationFigure] = ()
@@ -74,6 +82,56 @@ class PlainTrainer(ABC, Generic[S]):
     @abstractmethod
     def validate(self) -> Validation | None:
         """Measure the network."""
+
+    @abstractmethod
+    def first(self, count: int, epoch: int) -> S:
+        """Return the first examples of an epoch's first step, as wide as the whole step."""
+
+    def estimate(self, epoch: int) -> StepEstimate:
+        """Estimate a step by the first examples of an epoch; nothing is learned from them."""
+        size = min(self.examples, self.count)
+        buffers = {name: each.clone() for name, each in self.model.named_buffers()}
+        states = random_states(self.device)
+        tried = {
+            count: measured(lambda count=count: self._try(self.first(count, epoch)), self.device)  # type: ignore[misc]
+            for count in self.tried(size)
+        }
+        for name, each in self.model.named_buffers():
+            each.copy_(buffers[name])
+        use_random_states(states, self.device)
+        level, line, square, seconds = fitted(tried, size)
+        moments = 2 * sum(each.nbytes for each in self.learned.values())
+        shared = moments + level + min(square, self.compared)
+        return StepEstimate(
+            shared=shared if self.divides else shared + line,
+            divided=line if self.divides else 0.0,
+            seconds=seconds,
+            fewer=f"a batch_size below {size}",
+            most_parts=size if self.divides else 1,
+        )
+
+    def tried(self, size: int) -> list[int]:
+        """Return how many examples of a step of this size are tried: few, since all are as wide as the widest."""
+        return [count for count in (2, 3, 4) if count <= size] or [size]
+
+    def _try(self, step: S) -> None:
+        self.model.train()
+        with self.precision():
+            loss = self.loss(step)
+        torch.autograd.backward(loss)
+        for each in self.learned.values():
+            each.grad = None
+
+    def in_parts(self, encode: Callable[..., Tensor], *rows: Tensor) -> Tensor:
+        """Return what `encode` makes of rows, the same rows of several tensors, one part at a time.
+
+        Only one part's way to its result is in memory: it is computed again, with the same random numbers, for the gradient.
+        """
+        if self.parts == 1 or not torch.is_grad_enabled():
+            return encode(*rows)
+        size = -(-len(rows[0]) // self.parts)
+        cut = zip(*(torch.split(each, size) for each in rows), strict=True)
+        return torch.cat([checkpoint(encode, *each, use_reentrant=False) for each in cut])
 
     def plan(self, epoch: int) -> Sequence[Any]:
         """Return the shuffled numbers of the examples of every step of an epoch."""

@@ -39,6 +39,10 @@ class FormulaChoice(NamedTuple):
     orders: AnyArray = NONE
     near: AnyArray = NONE
 
+    def first(self, count: int) -> FormulaChoice:
+        """Return the first formulas and orders of the batch."""
+        return FormulaChoice(self.number, self.formulas[:count], self.orders[:count], self.near[:count])
+
 
 class TaughtFormulas(NamedTuple):
     """Formulas that a teacher ordered: the places of the anchors and of the candidates of each among them, and the scores of these."""

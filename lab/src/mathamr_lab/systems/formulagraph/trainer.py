@@ -106,6 +106,10 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         graphs = self._graphs(batch, generator) if self.configuration.contrast else {}
         return NodeStep(graphs, self._taught(batch), self._near(batch, generator))
 
+    def first(self, count: int, epoch: int) -> NodeStep:
+        """Return the graphs of the first formulas of an epoch's first batch."""
+        return self.step(self.plan(epoch)[0].first(count), epoch)
+
     def _graphs(self, batch: FormulaChoice, generator: np.random.Generator) -> dict[Which, FormulaBatch]:
         """Return first graphs unchanged, and second ones, complete or in part, renamed."""
         moves = self._renaming.drawn(len(batch.formulas), generator)

@@ -21,7 +21,7 @@ from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.model import LATEX_TOKENS, MATH_TOKENS, MarfVocabularies, made_model, save_marf
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import LatexVocabulary
-from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
+from mathamr_lab.recipes.bases import check_base, copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -70,6 +70,10 @@ class MarfRecipe:
     def check(self, settings: TrainingSettings) -> None:
         """Refuse settings that cannot be trained."""
         marf_training(settings)
+
+    def check_use(self, settings: TrainingSettings, base: Path | None) -> None:
+        """Refuse a text encoder that is not installed."""
+        check_base(marf_training(settings).model.base, base)
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]

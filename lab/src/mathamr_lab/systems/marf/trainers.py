@@ -21,7 +21,7 @@ from mathamr.text.encoder import precision
 from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.systems.marf.scoring import padded_maxsim
+from mathamr_lab.systems.marf.scoring import LIMIT, padded_maxsim
 from mathamr_lab.systems.stateencoder import StateEncoder, mean_vectors
 from mathamr_lab.training.losses import info_nce
 from mathamr_lab.training.pairs import Answers, checked, split
@@ -41,6 +41,7 @@ class PartTrainer(PlainTrainer[S]):
     """The common part: the shard and the configuration."""
 
     what = "a part of MaRF"
+    divides = True
     configuration: PartTraining
 
     def __init__(
@@ -153,15 +154,44 @@ class WordTrainer(PartTrainer[MaskedStep]):
             follow.append(int(is_next))
         return rows, follow
 
+    def first(self, count: int, epoch: int) -> MaskedStep:
+        """Return the first rows of an epoch's first step."""
+        step = self.step(self.plan(epoch)[0], epoch)
+        hidden = step.hidden[:count]
+        return MaskedStep(
+            step.numbers[:count],
+            step.lengths[:count],
+            hidden,
+            step.were[: int(hidden.sum())],
+            None if step.follows is None else step.follows[:count],
+        )
+
     def loss(self, step: MaskedStep) -> Tensor:
         """Return the cross entropy of hidden tokens, and of which sentences follow each other."""
-        words, follows = self._words(
-            *(each.to(self.device) for each in (step.numbers, step.lengths, step.hidden))
-        )
-        found = functional.cross_entropy(words.float(), step.were.to(self.device))
-        if step.follows is None:
-            return found
-        return found + functional.cross_entropy(follows.float(), step.follows.to(self.device))
+        rows = [
+            step.numbers,
+            step.lengths,
+            step.hidden,
+            torch.zeros_like(step.numbers).masked_scatter(step.hidden, step.were),
+        ]
+        if step.follows is not None:
+            rows.append(step.follows)
+        hidden = int(step.hidden.sum())
+        sums = self.in_parts(self._sums, *(each.to(self.device) for each in rows))
+        words, follows = sums.sum(0)
+        return words / hidden if step.follows is None else words / hidden + follows / len(step.follows)
+
+    def _sums(
+        self, numbers: Tensor, lengths: Tensor, hidden: Tensor, were: Tensor, following: Tensor | None = None
+    ) -> Tensor:
+        """Return the sums of both cross entropies over some rows (1, 2)."""
+        words, follows = self._words(numbers, lengths, hidden)
+        found = functional.cross_entropy(words.float(), were[hidden], reduction="sum")
+        if following is None:
+            return torch.stack([found, torch.zeros_like(found)])[None]
+        return torch.stack([found, functional.cross_entropy(follows.float(), following, reduction="sum")])[
+            None
+        ]
 
     def validate(self) -> None:
         """Return nothing: the last epoch is taken."""
@@ -189,6 +219,7 @@ class PairTrainer(PartTrainer[PairStep]):
     """Learns that a question is nearer to its answer than to the others of the batch (equation 3)."""
 
     unit = "pairs"
+    compared = 16.0 * LIMIT
     measured = (ValidationFigure("mrr", "MRR@10"), ValidationFigure("recall", "recall@10"))
 
     def __init__(
@@ -213,6 +244,19 @@ class PairTrainer(PartTrainer[PairStep]):
         ignored = self.answers.among(pairs[:, 0], pairs[:, 1])
         np.fill_diagonal(ignored, False)
         return PairStep(self._texts(posts), self._formulas(posts, chance), torch.from_numpy(ignored))
+
+    def first(self, count: int, epoch: int) -> PairStep:
+        """Return the first pairs of an epoch's first step."""
+        step = self.step(self.plan(epoch)[0], epoch)
+        whole = len(step.ignored)
+
+        def few(rows: Rows | None) -> Rows | None:
+            if rows is None:
+                return None
+            numbers, lengths = (torch.cat([each[:count], each[whole : whole + count]]) for each in rows)
+            return numbers, lengths
+
+        return PairStep(few(step.texts), few(step.formulas), step.ignored[:count, :count])
 
     def _texts(self, posts: Sequence[int]) -> Rows | None:
         return padded([self.shard.posts[post].numbers[: self.configuration.length] for post in posts], 0)
@@ -271,7 +315,7 @@ class ContextTrainer(PairTrainer):
     def scores(self, step: PairStep) -> Tensor:
         """Return MaxSim of texts."""
         numbers, lengths = self._rows(step.texts)
-        return self._halves(self.context(numbers, lengths), lengths)
+        return self._halves(self.in_parts(self.context, numbers, lengths), lengths)
 
 
 class FormulaTrainer(PairTrainer):
@@ -303,7 +347,7 @@ class FormulaTrainer(PairTrainer):
     def scores(self, step: PairStep) -> Tensor:
         """Return MaxSim of formulas, or the cosine of their means."""
         numbers, lengths = self._rows(step.formulas)
-        vectors = self.encoder(numbers, lengths)
+        vectors = self.in_parts(self.encoder, numbers, lengths)
         if self._scoring == "token":
             return self._halves(vectors, lengths)
         questions, answers = mean_vectors(vectors, lengths).chunk(2)
@@ -342,13 +386,16 @@ class FusionTrainer(PairTrainer):
     def scores(self, step: PairStep) -> Tensor:
         """Return MaxSim of fused tokens."""
         (numbers, lengths), (tokens, counts) = self._rows(step.texts), self._rows(step.formulas)
+        return self._halves(self.in_parts(self._fused, numbers, lengths, tokens, counts), lengths)
+
+    def _fused(self, numbers: Tensor, lengths: Tensor, tokens: Tensor, counts: Tensor) -> Tensor:
         self.network.context.eval()
         self.network.formula.eval()
         with torch.no_grad():
             states = self.network.context.transformer(numbers, lengths)
             formula = self.network.formula(tokens, counts.clamp(min=1))
         context = functional.normalize(self.network.context.head(states).float(), dim=-1)
-        return self._halves(self.network.fused(context, formula, counts), lengths)
+        return self.network.fused(context, formula, counts)
 
 
 _NOTHING = np.zeros(0, np.uint16)

@@ -15,7 +15,7 @@ from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr_lab.recipes.bases import copy_base, prepared_base, training_base
+from mathamr_lab.recipes.bases import check_base, copy_base, prepared_base, training_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -63,6 +63,10 @@ class MathAMRRecipe:
         _model(settings)
         for stage in STAGES[:2]:
             _training(settings, stage)
+
+    def check_use(self, settings: TrainingSettings, base: Path | None) -> None:
+        """Refuse a text encoder that is not installed."""
+        check_base(_model(settings).base, base)
 
     def prepare(
         self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]

@@ -68,7 +68,7 @@ class LineTrainer(PlainTrainer[LineStep]):
     """Trains an encoder whose vectors are means of its states."""
 
     unit = "pairs"
-    pretrained = True
+    pretrained = divides = True
     measured = ValidationFigure("spearman", "Spearman"), ValidationFigure("loss", "held-out loss", loss=True)
     configuration: LineTraining
 
@@ -109,15 +109,26 @@ class LineTrainer(PlainTrainer[LineStep]):
         scores = torch.tensor([SCORES[pair.grade] for pair in chosen])
         return LineStep(numbers, lengths, scores, torch.from_numpy(same))
 
+    def first(self, count: int, epoch: int) -> LineStep:
+        """Return the first pairs of an epoch's first step."""
+        step = self.step(self.plan(epoch)[0], epoch)
+        whole = len(step.scores)
+        numbers, lengths = (
+            torch.cat([each[:count], each[whole : whole + count]]) for each in (step.numbers, step.lengths)
+        )
+        return LineStep(numbers, lengths, step.scores[:count], step.ignored[:count, :count])
+
     def loss(self, step: LineStep) -> Tensor:
         """Return the contrastive loss (Chopra et al., 2005) or that of multiple negatives ranking (Henderson et al., 2017)."""
         return self._loss(*self._vectors(step), step)
 
     def _vectors(self, step: LineStep) -> tuple[Tensor, Tensor]:
-        lengths = step.lengths.to(self.device)
-        vectors = self.encoder.vectors(self.encoder(step.numbers.to(self.device), lengths), lengths)
-        queries, candidates = vectors.chunk(2)
+        rows = step.numbers.to(self.device), step.lengths.to(self.device)
+        queries, candidates = self.in_parts(self._encoded, *rows).chunk(2)
         return queries, candidates
+
+    def _encoded(self, numbers: Tensor, lengths: Tensor) -> Tensor:
+        return self.encoder.vectors(self.encoder(numbers, lengths), lengths)
 
     def _loss(self, queries: Tensor, candidates: Tensor, step: LineStep) -> Tensor:
         if self.configuration.objective == "contrast":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
 from mathamr.core.errors import MathAMRError
@@ -25,7 +27,7 @@ def _trainer(
 class SsembRecipe(FormulaRecipe[Configurations]):
     """SSEmb's recipe; an index reads the text around formulas by an encoder that training does without."""
 
-    def check_use(self, settings: TrainingSettings) -> None:
+    def check_use(self, settings: TrainingSettings, base: Path | None) -> None:  # noqa: ARG002 - as other recipes
         """Refuse a text encoder that is not installed."""
         reader = self._configured(settings)[-1].reader
         try:

@@ -121,6 +121,10 @@ class StructTrainer(TreeTrainer[StructStep]):
         views = self._views(batch, generator) if self.configuration.contrast else None
         return StructStep(views, self._taught(batch), self._near(batch, generator))
 
+    def first(self, count: int, epoch: int) -> StructStep:
+        """Return the first formulas of an epoch's first batch."""
+        return self.step(self.plan(epoch)[0].first(count), epoch)
+
     def _views(self, batch: FormulaChoice, generator: np.random.Generator) -> StructViews:
         graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
         moves = self._renaming.drawn(len(graphs), generator)

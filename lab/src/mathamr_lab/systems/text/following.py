@@ -295,6 +295,11 @@ class FollowingTrainer(PlainTrainer[PassageStep]):
         groups = self._groups[batch[len(batch) - self._paired :]]
         return PassageStep(parts, *(there(array, self.device) for array in (before, chosen, groups)))
 
+    def first(self, count: int, epoch: int) -> PassageStep:
+        """Return the first passages of an epoch's first step, with all its pairs."""
+        batch = self.plan(epoch)[0]
+        return self.step(np.concatenate([batch[:count], batch[len(batch) - self._paired :]]), epoch)
+
     def precision(self) -> AbstractContextManager[object]:
         """Return an empty context: the weights themselves are read in sixteen bits."""
         return nullcontext()

@@ -61,6 +61,17 @@ class TextEncoderRecipe:
         """Refuse settings that cannot be trained."""
         configured(settings)
 
+    def check_use(self, settings: TrainingSettings, base: Path | None) -> None:  # noqa: ARG002 - as other recipes
+        """Refuse an encoder to start from that is not installed."""
+        name = configured(settings).base.start
+        try:
+            start_of(name)
+        except MathAMRError as error:
+            raise MathAMRError(
+                f"training would start from the text encoder {name!r}, which cannot be loaded: {error}; name another with"
+                " --set base.start=NAME"
+            ) from error
+
     def prepare(
         self,
         sources: TrainingSources,
