@@ -27,6 +27,7 @@ SECTIONS = {
         "index": "Build, update, check or repair an index.",
         "open": "Open the file of a hit in your editor, at its line.",
         "grep": "Find formulas in source files, with line and column.",
+        "twins": "Find statements that say the same, or propose those of a Lean library.",
         "explain": "Explain which part of a query matched which part of a hit.",
         "mcp": "Serve an index as tools of the Model Context Protocol.",
         "tune": "Choose the weights of the ranking for a collection from its own titles, links and formulas.",
