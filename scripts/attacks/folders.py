@@ -1,5 +1,6 @@
 # ruff: noqa: D103
 """Attacks by folders of others: an index of somebody else or a damaged one, a backup, a model, a cache that is shared, kills."""
+# fmt: off
 
 from __future__ import annotations
 
@@ -9,19 +10,19 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tarfile
 import tempfile
 import threading
 import zlib
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from scene import Outcome, Scene, attack, outcome, patched, refused
+from scene import ATTACKS, Outcome, Scene, attack, outcome, patched, refused
 
 OTHER = 54321
 """The user and the group of somebody else; only root can act as them."""
@@ -29,17 +30,57 @@ LOAD = "import sys\nfrom mathamr.systems.models import load_system\nlist(load_sy
 SEEN = "import os, sys\nfrom mathamr.core.storage.seen import SeenFiles\nsys.exit(os.stat(sys.argv[1]) in SeenFiles(smallest=1))"
 
 
-# Somebody's index
+# Somebody's index, or a damaged one
+
+
+def _sql(folder: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(folder / "catalogue.db")) as database, database:
+        for each in statements:
+            database.execute(each)
+
+
+def _flip(path: Path, place: int = -1) -> None:
+    data = bytearray(path.read_bytes())
+    data[place if place >= 0 else len(data) * 2 // 3] ^= 0x40
+    path.write_bytes(data)
+
+
+def _flip_vectors(folder: Path) -> None:
+    _flip(max((path for path in (folder / "vectors").rglob("*") if path.is_file()), key=lambda path: path.stat().st_size))
+
+
+def _other_fingerprint(part: str, folder: Path) -> None:
+    patched(folder / "manifest.json", lambda row: row[part].update(fingerprint="x" + row[part]["fingerprint"][1:]))
+
+
+def _outside(folder: Path) -> None:
+    os.mkfifo(pipe := folder.parent / "segment")
+    patched(folder / "lexical/posts/segments.json", lambda row: [each.update(file=f"../../../{pipe.name}") for each in row["segments"]])
+
+
+def _refuses(scene: Scene, change: Callable[[Path], object], says: str = "", *, is_checked: bool = False, **given: Any) -> Outcome:
+    """Return whether a search in an index that was changed so, or its check, is refused with an error that says this."""
+    folder = scene.copy()
+    change(folder)
+    return refused(scene.check(folder, "--no-repair") if is_checked else scene.search(folder, **given), says)
+
+
+COMPUTED = "UPDATE sqlite_master SET sql = replace(sql, 'post BLOB NOT NULL', 'post BLOB AS (zeroblob(999000000)) VIRTUAL') WHERE name = 'posts'"
+ATTACKS |= {
+    "triggers_in_a_database": partial(_refuses, change=lambda folder: _sql(folder, "CREATE TRIGGER evil AFTER INSERT ON posts BEGIN DELETE FROM meta; END")),
+    "a_virtual_table_in_other_words": partial(_refuses, change=lambda folder: _sql(folder, "CREATE  VIRTUAL\tTABLE evil USING fts5(a)")),
+    "a_computed_column": partial(_refuses, change=lambda folder: _sql(folder, "PRAGMA writable_schema=ON", COMPUTED), says="'posts' is not as mathamr creates it", megabytes=3000),
+    "segments_that_lead_outside": partial(_refuses, change=_outside),
+    "a_byte_in_vectors": partial(_refuses, change=_flip_vectors, strategy="maxsim"),
+    "a_byte_in_the_models_fingerprint": partial(_refuses, change=partial(_other_fingerprint, "model"), is_checked=True),
+}
 
 
 @attack
 def code_in_a_manifest(scene: Scene) -> Outcome:
     folder, pwned = scene.copy(), scene.room / "pwned"
     named = {"name": "os:system", "model": f"touch {pwned}"}
-    patched(
-        folder / "manifest.json",
-        lambda row: row.update(parser={"fingerprint": "x", **(row["parser"] or {}), **named}),
-    )
+    patched(folder / "manifest.json", lambda row: row.update(parser={"fingerprint": "x", **(row["parser"] or {}), **named}))
     scene.search(folder, strategy="maxsim")
     checked, ran = scene.check(folder, "--no-repair"), pwned.exists()
     return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {outcome(checked)[1]}"
@@ -56,9 +97,7 @@ def key_for_a_foreign_server(scene: Scene) -> Outcome:
             self.end_headers()
 
         do_GET = do_POST = do_PUT = _answer  # noqa: N815
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Says nothing."""
+        log_message = lambda *_: None  # noqa: E731
 
     listener, folder = HTTPServer(("127.0.0.1", 0), Handler), scene.copy()
     threading.Thread(target=listener.serve_forever, daemon=True).start()
@@ -69,12 +108,7 @@ def key_for_a_foreign_server(scene: Scene) -> Outcome:
     for number in range(1, 5):
         head = {"engine": "qdrant", "format": number, "size": 256, "options": options, "fields": []}
         (folder / "vectors" / "engine.json").write_text(json.dumps(head))
-        scene.search(
-            folder,
-            strategy="maxsim",
-            MATHAMR_QDRANT_API_KEY="secret-key",
-            MATHAMR_QDRANT_URL="http://127.0.0.1:9",
-        )
+        scene.search(folder, strategy="maxsim", MATHAMR_QDRANT_API_KEY="secret-key", MATHAMR_QDRANT_URL="http://127.0.0.1:9")
     listener.shutdown()
     return not seen, f"the key was sent {len(seen)} times"
 
@@ -91,42 +125,9 @@ def links_in_an_index(scene: Scene) -> Outcome:
     return kept, f"the file outside is {'as it was' if kept else 'overwritten'}"
 
 
-def _with_database(
-    scene: Scene, change: Callable[[sqlite3.Connection], object], says: str = "", **given: Any
-) -> Outcome:
-    """Return whether an index whose catalogue was changed so is refused."""
-    folder = scene.copy()
-    with closing(sqlite3.connect(folder / "catalogue.db")) as database, database:
-        change(database)
-    return refused(scene.search(folder, **given), says)
-
-
-@attack
-def triggers_in_a_database(scene: Scene) -> Outcome:
-    sql = "CREATE TRIGGER evil AFTER INSERT ON posts BEGIN DELETE FROM meta; END"
-    return _with_database(scene, lambda database: database.execute(sql))
-
-
-@attack
-def a_virtual_table_in_other_words(scene: Scene) -> Outcome:
-    return _with_database(
-        scene, lambda database: database.execute("CREATE  VIRTUAL\tTABLE evil USING fts5(a)")
-    )
-
-
-@attack
-def a_computed_column(scene: Scene) -> Outcome:
-    sql = "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql = replace(sql, 'post BLOB NOT NULL', 'post BLOB AS (zeroblob(999000000)) VIRTUAL') WHERE name = 'posts'"
-    says = "'posts' is not as mathamr creates it"
-    return _with_database(scene, lambda database: database.executescript(sql), says, megabytes=3000)
-
-
 @attack
 def rows_that_unpack_to_100_megabytes(scene: Scene) -> Outcome:
-    folder, dense = (
-        scene.copy(),
-        zlib.compress(b'{"id": "a", "kind": "note", "body": "' + b"a" * (100 << 20) + b'"}', 1),
-    )
+    folder, dense = scene.copy(), zlib.compress(b'{"id": "a", "kind": "note", "body": "' + b"a" * (100 << 20) + b'"}', 1)
     with closing(sqlite3.connect(folder / "catalogue.db")) as database, database:
         database.execute("UPDATE posts SET post = ?", (dense,))
     done = scene.search(folder, megabytes=3000)  # which shows previews
@@ -165,11 +166,50 @@ def numbers_in_previews(scene: Scene) -> Outcome:
 
 
 @attack
-def segments_that_lead_outside(scene: Scene) -> Outcome:
-    folder, pipe = scene.copy(), scene.room / "segment"
-    os.mkfifo(pipe)
-    patched(folder / "lexical/posts/segments.json", lambda row: [each.update(file=f"../../../{pipe.name}") for each in row["segments"]])  # fmt: skip
-    return refused(scene.search(folder))
+def a_byte_in_graphs(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    _flip(folder / "graphs/graphs.db", 100)  # what kind of page the first one is
+    done = [scene.check(folder, "--no-repair"), scene.check(folder), scene.check(folder, "--no-repair")]
+    held = all(outcome(each)[0] for each in done) and done[-1].returncode == 0
+    return held, f"check, repair, check: {'; '.join(outcome(each)[1] for each in done)}"
+
+
+@attack
+def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    _other_fingerprint("parser", folder)
+
+    def graphs() -> int:
+        with closing(sqlite3.connect(folder / "graphs/graphs.db")) as database:
+            return int(database.execute("SELECT count(*) FROM posts").fetchone()[0])
+
+    before, done = graphs(), scene.check(folder)
+    return graphs() == before, f"graphs {before} before, {graphs()} after; {outcome(done)[1]}"
+
+
+@attack
+def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        for number in range(12):
+            server.put(f"put{number}", body=f"Put {number}. " + os.urandom(3000).hex())
+        folder = server.folder
+        server.process.terminate()
+        server.process.wait()
+    catalogue = folder / "catalogue.db"
+    with closing(sqlite3.connect(catalogue)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = database.execute("PRAGMA page_size").fetchone()[0]
+        try:
+            page = database.execute("SELECT max(pageno) FROM dbstat WHERE name = 'posts' AND pagetype = 'leaf'").fetchone()[0]
+        except sqlite3.Error:  # a library without this table
+            page = 3 + database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'posts'").fetchone()[0]
+    data = bytearray(catalogue.read_bytes())
+    data[(page - 1) * size : (page - 1) * size + 200] = bytes(200)
+    catalogue.write_bytes(data)
+    done, found = scene.check(folder), scene.search(folder, "--json")
+    with closing(sqlite3.connect(catalogue)) as database:
+        kept = database.execute("SELECT count(*) FROM posts WHERE id LIKE 'put%'").fetchone()[0]
+    return kept >= 6, f"{kept} of 12 posts that were put are left; {outcome(done)[1]}; search rc {found.returncode}"
 
 
 # Backups
@@ -193,19 +233,14 @@ def inputs_that_a_manifest_names(scene: Scene) -> Outcome:
     patched(folder / "manifest.json", lambda row: [each.update(path=str(pipe)) for each in row["inputs"]])
     (folder / "catalogue.db").write_bytes(b"broken")
     files = {name: (folder / name).read_bytes() for name in ("manifest.json", "catalogue.db")}
-    restored = scene.run(
-        "restore", str(_packed(scene.room / "named.tar", files)), str(scene.room / "named"), megabytes=0
-    )
+    restored = scene.run("restore", str(_packed(scene.room / "named.tar", files)), str(scene.room / "named"), megabytes=0)
     checked = scene.check(folder)
-    return refused(checked)[0] and refused(restored)[
-        0
-    ], f"check {outcome(checked)[1]}; restore {outcome(restored)[1]}"
+    return refused(checked)[0] and refused(restored)[0], f"check {outcome(checked)[1]}; restore {outcome(restored)[1]}"
 
 
 @attack
 def a_sparse_backup(scene: Scene) -> Outcome:
-    files = {"manifest.json": (scene.base / "manifest.json").read_bytes(), "catalogue.db": b"x" * 512}
-    packed = _packed(scene.room / "sparse.tar", files)
+    packed = _packed(scene.room / "sparse.tar", {"manifest.json": (scene.base / "manifest.json").read_bytes(), "catalogue.db": b"x" * 512})
     with tarfile.open(packed) as archive:
         start = archive.getmember("catalogue.db").offset
     content = bytearray(packed.read_bytes())
@@ -224,108 +259,21 @@ def a_sparse_backup(scene: Scene) -> Outcome:
 @attack
 def backup_and_restore(scene: Scene) -> Outcome:
     packed, again = str(scene.room / "a.backup"), str(scene.room / "again")
-    done = [
-        scene.run("backup", str(scene.base), packed, megabytes=0),
-        scene.run("restore", packed, again, megabytes=0),
-    ]
+    done = [scene.run("backup", str(scene.base), packed, megabytes=0), scene.run("restore", packed, again, megabytes=0)]
     return not any(each.returncode for each in done), "; ".join(outcome(each)[1] for each in done)
+
+
+# Kills, full disks, and an index that changes under a reader
 
 
 @attack
 def a_killed_backup(scene: Scene) -> Outcome:
     room = scene.folder()
-    code = "import os, sys\nfrom pathlib import Path\nfrom mathamr.index.admin import backup\nbackup._pack = lambda *arguments: os.kill(os.getpid(), 9)\nbackup.backup(Path(sys.argv[1]), Path(sys.argv[2]))"  # fmt: skip
+    code = "import os, sys\nfrom pathlib import Path\nfrom mathamr.index.admin import backup\nbackup._pack = lambda *arguments: os.kill(os.getpid(), 9)\nbackup.backup(Path(sys.argv[1]), Path(sys.argv[2]))"
     scene.python("-c", code, str(scene.base), str(room / "monday.tar"), megabytes=0)
     done = scene.run("backup", str(scene.base), str(room / "tuesday.tar"), megabytes=0)
     left = sorted(path.name for path in room.iterdir() if path.name != "tuesday.tar")
     return done.returncode == 0 and not left, f"left after the next backup: {', '.join(left) or 'nothing'}"
-
-
-# Damage
-
-
-def _flip(path: Path, place: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[place if place >= 0 else len(data) * 2 // 3] ^= 0x40
-    path.write_bytes(data)
-
-
-@attack
-def a_byte_in_graphs(scene: Scene) -> Outcome:
-    folder = scene.copy()
-    _flip(folder / "graphs/graphs.db", 100)  # what kind of page the first one is
-    done = [scene.check(folder, "--no-repair"), scene.check(folder), scene.check(folder, "--no-repair")]
-    held = all(outcome(each)[0] for each in done) and done[-1].returncode == 0
-    return held, f"check, repair, check: {'; '.join(outcome(each)[1] for each in done)}"
-
-
-@attack
-def a_byte_in_vectors(scene: Scene) -> Outcome:
-    folder = scene.copy()
-    _flip(
-        max(
-            (path for path in (folder / "vectors").rglob("*") if path.is_file()),
-            key=lambda path: path.stat().st_size,
-        ),
-        -1,
-    )
-    return refused(scene.search(folder, strategy="maxsim"))
-
-
-def _other_fingerprint(part: str) -> Callable[[dict[str, Any]], object]:
-    return lambda row: row[part].update(fingerprint="x" + row[part]["fingerprint"][1:])
-
-
-@attack
-def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
-    folder = scene.copy()
-    patched(folder / "manifest.json", _other_fingerprint("parser"))
-
-    def graphs() -> int:
-        with closing(sqlite3.connect(folder / "graphs/graphs.db")) as database:
-            return int(database.execute("SELECT count(*) FROM posts").fetchone()[0])
-
-    before, done = graphs(), scene.check(folder)
-    return graphs() == before, f"graphs {before} before, {graphs()} after; {outcome(done)[1]}"
-
-
-@attack
-def a_byte_in_the_models_fingerprint(scene: Scene) -> Outcome:
-    folder = scene.copy()
-    patched(folder / "manifest.json", _other_fingerprint("model"))
-    return refused(scene.check(folder, "--no-repair"))
-
-
-@attack
-def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        for number in range(12):
-            server.put(f"put{number}", body=f"Put {number}. " + os.urandom(3000).hex())
-        folder = server.folder
-        server.process.terminate()
-        server.process.wait()
-    catalogue = folder / "catalogue.db"
-    with closing(sqlite3.connect(catalogue)) as database:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = database.execute("PRAGMA page_size").fetchone()[0]
-        try:
-            page = database.execute(
-                "SELECT max(pageno) FROM dbstat WHERE name = 'posts' AND pagetype = 'leaf'"
-            ).fetchone()[0]
-        except sqlite3.Error:  # a library without this table
-            page = (
-                3 + database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'posts'").fetchone()[0]
-            )
-    data = bytearray(catalogue.read_bytes())
-    data[(page - 1) * size : (page - 1) * size + 200] = bytes(200)
-    catalogue.write_bytes(data)
-    done, found = scene.check(folder), scene.search(folder, "--json")
-    with closing(sqlite3.connect(catalogue)) as database:
-        kept = database.execute("SELECT count(*) FROM posts WHERE id LIKE 'put%'").fetchone()[0]
-    return (
-        kept >= 6,
-        f"{kept} of 12 posts that were put are left; {outcome(done)[1]}; search rc {found.returncode}",
-    )
 
 
 @attack
@@ -333,15 +281,13 @@ def a_full_disk(scene: Scene) -> Outcome:
     folder = scene.copy()
     for path in folder.rglob("*.db-*"):
         path.unlink()
-    code = "import resource, sys\nfrom mathamr.search.searcher import Index\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nindex = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"  # fmt: skip
+    code = "import resource, sys\nfrom mathamr.search.searcher import Index\nresource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\nindex = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"
     return outcome(scene.python("-c", code, str(folder), megabytes=0))
 
 
 @attack
 def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
-    notes = scene.folder(
-        {f"o{n}.md": f"# Other {n}\n\nA zebra of another group, $y_{n}$.\n" for n in range(6)}
-    )
+    notes = scene.folder({f"o{n}.md": f"# Other {n}\n\nA zebra of another group, $y_{n}$.\n" for n in range(6)})
     code = (
         "import sys, subprocess\nfrom mathamr.search.searcher import Index\nreader = Index.open(sys.argv[1])\n"
         "list(reader.search('zebra', strategy='lexical', k=50))\n"
@@ -353,37 +299,18 @@ def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
     return outcome(scene.python("-c", code, str(scene.copy()), str(notes), megabytes=0, seconds=200))
 
 
-def _kills(scene: Scene, engine: str) -> Outcome:
+@attack
+def kills_at_every_write(scene: Scene) -> Outcome:
     """Kill builds, updates, single changes, backups, restorations and moves; fill disks."""
     model = scene.checkout / "src/mathamr/systems/box/mathamr-3"
-    done = scene.run(
-        str(model),
-        str(scene.folder()),
-        engine,
-        "3",
-        "5",
-        module="tests.index.engines.killing",
-        seconds=3000,
-        megabytes=0,
-        cwd=scene.checkout,
-    )
+    done = scene.run(str(model), str(scene.folder()), "flat", "3", "5", module="tests.index.engines.killing", seconds=3000, patience=6000, megabytes=0, cwd=scene.checkout)
     return done.returncode == 0, (done.stdout.strip() or done.stderr.strip())[-200:]
 
 
 @attack
-def kills_at_every_write(scene: Scene) -> Outcome:
-    return _kills(scene, "flat")
-
-
-@attack
 def kills_over_postgres(scene: Scene) -> Outcome:
-    tests = (
-        "tests/index/engines/postgres",
-        "tests/index/engines/test_contract_hostile.py",
-        "-k",
-        "postgres or Postgres",
-    )
-    done = scene.run("-q", "-n0", *tests, module="pytest", seconds=3000, megabytes=0, cwd=scene.checkout)
+    tests = ("tests/index/engines/postgres", "tests/index/engines/test_contract_hostile.py", "-k", "postgres or Postgres")
+    done = scene.run("-q", "-n0", *tests, module="pytest", seconds=3000, patience=6000, megabytes=0, cwd=scene.checkout)
     return done.returncode in (0, 5), outcome(done)[1]
 
 
@@ -392,59 +319,59 @@ def kills_over_postgres(scene: Scene) -> Outcome:
 
 def _model(scene: Scene) -> Path:
     """Return a copy of a model of the checkout."""
-    folder = Path(tempfile.mkdtemp(dir=scene.room)) / "model"
-    shutil.copytree(scene.checkout / "src/mathamr/systems/box/mathamr-3", folder)
-    return folder
+    return Path(shutil.copytree(scene.checkout / "src/mathamr/systems/box/mathamr-3", Path(tempfile.mkdtemp(dir=scene.room)) / "model"))
 
 
-@attack
-def pipes_and_devices_in_a_model(scene: Scene) -> Outcome:
-    said, held = [], True
-    for name in ("config.json", "weights.safetensors", "wordpieces.txt"):
-        for kind in ("pipe", "device"):
-            path = _model(scene) / "text" / name
-            path.unlink()
-            if kind == "pipe":
-                os.mkfifo(path)
-            else:
-                path.symlink_to("/dev/zero")
-            try:
-                one, what = refused(
-                    scene.python("-c", LOAD, str(path.parent.parent), seconds=20, patience=60), "MathAMRError"
-                )
-            except subprocess.TimeoutExpired:
-                one, what = False, "waited for ever"
-            held &= one or "MathAMRError" in what
-            said.append(f"{name} as a {kind} {what[:60]}")
-    return held, "; ".join(said)
+def _seal(path: Path) -> None:
+    """Write the right hash of a file into the configuration beside it."""
+    digest = sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    patched(path.with_name("config.json"), lambda row: row["sha256"].update({path.name: digest.hexdigest()}))
 
 
-@attack
-def sparse_files_in_a_model(scene: Scene) -> Outcome:
-    said, held = [], True
-    for name in ("config.json", "wordpieces.txt"):
-        path = _model(scene) / "text" / name
+def _special(path: Path, kind: str) -> None:
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
         with path.open("wb") as file:
             file.truncate(1 << 31)
-        if name != "config.json":
-            digest = sha256()
-            with path.open("rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
-            right = {name: digest.hexdigest()}
-            patched(path.with_name("config.json"), lambda row, right=right: row["sha256"].update(right))
-        done = scene.python("-c", LOAD, str(path.parent.parent), megabytes=2000)
-        held &= done.returncode == 1 and "MathAMRError" in done.stderr
-        said.append(f"{name} of 2 GB {outcome(done)[1][-70:]}")
+        if path.name != "config.json":
+            _seal(path)
+
+
+def _loads(scene: Scene, names: tuple[str, ...], kinds: tuple[str, ...], **limits: int) -> Outcome:
+    """Return whether a model each of whose files is something else is refused at once."""
+    said, held = [], True
+    for name, kind in ((name, kind) for name in names for kind in kinds):
+        model = _model(scene)
+        _special(model / "text" / name, kind)
+        try:
+            done = scene.python("-c", LOAD, str(model), **limits)
+            one, what = done.returncode == 1 and "MathAMRError" in done.stderr, outcome(done)[1][:60]
+        except subprocess.TimeoutExpired:
+            one, what = False, "waited for ever"
+        held &= one
+        said.append(f"{name} as a {kind} {what}")
     return held, "; ".join(said)
+
+
+ATTACKS |= {
+    "pipes_and_devices_in_a_model": partial(_loads, names=("config.json", "weights.safetensors", "wordpieces.txt"), kinds=("pipe", "device"), seconds=20, patience=60),
+    "sparse_files_in_a_model": partial(_loads, names=("config.json", "wordpieces.txt"), kinds=("sparse file",), megabytes=2000),
+}
 
 
 @attack
 def graphs_of_operations_in_a_model(scene: Scene) -> Outcome:
     folder = _model(scene)
-    for name in ("model.onnx", "model.onnx.data"):
-        os.mkfifo(folder / "text" / name)
+    os.mkfifo(folder / "text" / "model.onnx.data")
     (folder / "model.onnx").write_bytes(b"\x08\x08:\xff\xff\xff\xff\x07")  # a graph of 2 GB that is cut off
+    os.mkfifo(folder / "text" / "model.onnx")
     done = scene.index(scene.notes, folder.with_name("index"), "--model", str(folder))
     return done.returncode == 0, f"index with such a model {outcome(done)[1]}: no file of operations was read"
 
@@ -461,14 +388,10 @@ def a_model_that_names_a_path(scene: Scene) -> Outcome:
 
 @attack
 def a_header_of_tensors_without_end(scene: Scene) -> Outcome:
-    folder, header = _model(scene), b'{"a":[' + b"[]," * 30_000_000 + b"[]]}"
-    path = folder / "text" / "weights.safetensors"
+    path, header = _model(scene) / "text" / "weights.safetensors", b'{"a":[' + b"[]," * 30_000_000 + b"[]]}"
     path.write_bytes(len(header).to_bytes(8, "little") + header)
-    patched(
-        path.with_name("config.json"),
-        lambda row: row["sha256"].update({path.name: sha256(path.read_bytes()).hexdigest()}),
-    )
-    done = scene.python("-c", LOAD, str(folder), megabytes=2000)
+    _seal(path)
+    done = scene.python("-c", LOAD, str(path.parent.parent), megabytes=2000)
     return done.returncode == 1 and "safetensors" in done.stderr, f"90 MB of lists: {outcome(done)[1]}"
 
 
@@ -498,12 +421,8 @@ def a_cache_of_a_group(scene: Scene) -> Outcome:
         cache = _shared_cache(scene, mode, f"echo '{line}' > seen-files.txt; chmod 644 seen-files.txt")
         for after in (mode, 0o755):
             cache.chmod(after)
-            said[f"{mode:o}, then {after:o}"] = scene.python(
-                "-c", SEEN, str(large), MATHAMR_CACHE=str(cache)
-            ).returncode
-    return not any(said.values()), "; ".join(
-        f"{how}: {'' if code else 'not '}believed" for how, code in said.items()
-    )
+            said[f"{mode:o}, then {after:o}"] = scene.python("-c", SEEN, str(large), MATHAMR_CACHE=str(cache)).returncode
+    return not any(said.values()), "; ".join(f"{how}: {'' if code else 'not '}believed" for how, code in said.items())
 
 
 @attack
@@ -511,50 +430,23 @@ def links_in_a_shared_cache(scene: Scene) -> Outcome:
     """Let a member of the group plant links where `demo` and the caches write."""
     victim = scene.room / "my-file"
     victim.write_text("mine")
-    cache = _shared_cache(
-        scene,
-        0o770,
-        f"mkdir demo; for f in demo/posts.jsonl demo/why.png seen-files.txt; do ln -s {victim} $f; done",
-    )
+    cache = _shared_cache(scene, 0o770, f"mkdir demo; for f in demo/posts.jsonl demo/why.png seen-files.txt; do ln -s {victim} $f; done")
     demo = scene.run("demo", "--limit", "2", "-j", "1", MATHAMR_CACHE=str(cache), seconds=200, megabytes=0)
     parsed = scene.run("amr", "A zebra runs.", MATHAMR_CACHE=str(cache), megabytes=0)
     kept = victim.read_bytes() == b"mine"
-    return (
-        kept and refused(demo)[0] and parsed.returncode == 0,
-        f"the file of the links is {'as it was' if kept else 'changed'}; demo {outcome(demo)[1]}",
-    )
+    return kept and refused(demo)[0] and parsed.returncode == 0, f"the file of the links is {'as it was' if kept else 'changed'}; demo {outcome(demo)[1]}"
 
 
 # By machine, in few cases
 
 
-def _by_machine(door: str, count: int) -> Callable[[Scene], Outcome]:
-    def run(scene: Scene) -> Outcome:
-        script = str(Path(__file__).parent)
-        command = [
-            sys.executable,
-            script,
-            door,
-            "--checkout",
-            str(scene.checkout),
-            "--count",
-            str(count),
-            "--seed",
-            "1",
-        ]
-        done = subprocess.run(
-            command, env=scene.environment, capture_output=True, text=True, check=False, timeout=4000
-        )
-        return done.returncode == 0, (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:200]
-
-    return run
+def _by_machine(scene: Scene, door: str, count: int) -> Outcome:
+    done = scene.python(str(Path(__file__).parent), door, "--checkout", str(scene.checkout), "--count", str(count), "--seed", "1", seconds=3600, megabytes=0, patience=7200)
+    return done.returncode == 0, (done.stdout.strip() or done.stderr.strip()).splitlines()[-1][:200]
 
 
-for named, door, count in (
-    ("flipped_bits", "flips", 24),
-    ("fuzzed_documents", "documents", 120),
-    ("models_by_machine", "models", 60),
-):
-    made = _by_machine(door, count)
-    made.__name__ = named
-    attack(made)
+ATTACKS |= {
+    "flipped_bits": partial(_by_machine, door="flips", count=24),
+    "fuzzed_documents": partial(_by_machine, door="documents", count=120),
+    "models_by_machine": partial(_by_machine, door="models", count=60),
+}

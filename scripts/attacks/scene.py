@@ -1,5 +1,7 @@
 """`Scene`: a checkout that is attacked, with a small index of its own and limits on what programs may use; and the register of attacks."""
 
+# fmt: off
+
 from __future__ import annotations
 
 import http.client
@@ -22,6 +24,7 @@ from typing import Any
 HUMBLE = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
 KEY = "write-" + "w" * 16
 Done = subprocess.CompletedProcess[str]
+Files = dict[str, str | bytes]
 Outcome = tuple[bool, str]
 """Whether the checkout held, and what happened."""
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
@@ -51,7 +54,7 @@ class Scene:
         has_graphs = (checkout / "src/mathamr/systems/box/mathamr-2").is_dir()
         self.base = self.indexed(self.notes, *(("--model", "mathamr-2") if has_graphs else ()))
 
-    def folder(self, files: dict[str, str | bytes] | None = None) -> Path:
+    def folder(self, files: Files | None = None) -> Path:
         """Return a new folder with some files."""
         folder = Path(tempfile.mkdtemp(dir=self.room)) / "notes"
         folder.mkdir()
@@ -68,24 +71,13 @@ class Scene:
 
     def index(self, notes: Path, out: Path, *options: str, **given: Any) -> Done:
         """Run `mathamr index`."""
-        return self.run(
-            "index", str(notes), "--out", str(out), *options, **{"seconds": 300, "megabytes": 0, **given}
-        )
+        return self.run("index", str(notes), "--out", str(out), *options, **{"seconds": 300, "megabytes": 0, **given})
 
     def run(self, *arguments: str, module: str = "mathamr", **given: Any) -> Done:
         """Run a command of the checkout, within limits."""
         return self.python("-m", module, *arguments, **given)
 
-    def python(
-        self,
-        *arguments: str,
-        seconds: int = 60,
-        megabytes: int = 8192,
-        cwd: Path | None = None,
-        humbly: bool = False,
-        patience: int = 1200,
-        **environment: str,
-    ) -> Done:
+    def python(self, *arguments: str, seconds: int = 60, megabytes: int = 8192, cwd: Path | None = None, humbly: bool = False, patience: int = 1200, **environment: str) -> Done:
         """Run a program over the checkout, within limits; `humbly` without root's right to write anywhere."""
 
         def limit() -> None:
@@ -95,7 +87,7 @@ class Scene:
 
         command = [*(HUMBLE if humbly and os.getuid() == 0 else ()), sys.executable, *arguments]
         return subprocess.run(command, env=self.environment | environment, cwd=cwd or self.room, capture_output=True, text=True, errors="replace",
-                              check=False, preexec_fn=limit, timeout=patience)  # fmt: skip
+                              check=False, preexec_fn=limit, timeout=patience)
 
     def copy(self) -> Path:
         """Return a copy of the index that an attack may damage."""
@@ -103,9 +95,7 @@ class Scene:
         shutil.copytree(self.base, folder)
         return folder
 
-    def search(
-        self, folder: Path, *more: str, words: str = "zebra group", strategy: str = "lexical", **given: Any
-    ) -> Done:
+    def search(self, folder: Path, *more: str, words: str = "zebra group", strategy: str = "lexical", **given: Any) -> Done:
         """Run `mathamr search`."""
         return self.run("search", str(folder), words, "--strategy", strategy, *more, **given)
 
@@ -134,16 +124,14 @@ class Server:
 
         self.folder = folder
         command = [sys.executable, "-m", "mathamr", "serve", str(folder), "--port", "0", "--quiet"]
-        self.process = subprocess.Popen(command, env=scene.environment | {"MATHAMR_API_KEY": KEY}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=limit)  # fmt: skip
+        self.process = subprocess.Popen(command, env=scene.environment | {"MATHAMR_API_KEY": KEY}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=limit)
         assert self.process.stdout is not None
         self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
 
     @property
     def megabytes(self) -> float:
         """The memory of the server's own process."""
-        return (
-            int(Path(f"/proc/{self.process.pid}/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
-        )
+        return int(Path(f"/proc/{self.process.pid}/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
 
     @property
     def processor(self) -> float:
@@ -151,11 +139,11 @@ class Server:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
-    def cost(self, *asked: Any, **given: Any) -> tuple[int, float]:
-        """Return the status of a request and the processor time of the server until it has nothing more to do, also after the answer."""
+    def cost(self, *asked: Any, **given: Any) -> tuple[int, float, int]:
+        """Return the status of a request, the processor time of the server until it has nothing more to do, also after the answer, and the answer's bytes."""
         before = self._idle()
-        status, _ = self.request(*asked, seconds=120, **given)
-        return status, self._idle() - before
+        status, answer = self.request(*asked, seconds=400, **given)
+        return status, round(self._idle() - before, 1), len(answer)
 
     def _idle(self) -> float:
         while True:
@@ -177,20 +165,10 @@ class Server:
         started = time.monotonic()
         return self.get(path, seconds, **given), time.monotonic() - started
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        seconds: float = 60,
-        client: str = "127.0.0.1",
-        **headers: str,
-    ) -> tuple[int, bytes]:
+    def request(self, method: str, path: str, body: object = None, seconds: float = 60, client: str = "127.0.0.1", **headers: str) -> tuple[int, bytes]:
         """Return the status and the body of a response; status 0 if none came in time."""
-        connection = http.client.HTTPConnection(
-            "127.0.0.1", self.port, timeout=seconds, source_address=(client, 0)
-        )
-        named = {"X-API-Key": KEY, "Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}  # fmt: skip
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds, source_address=(client, 0))
+        named = {"X-API-Key": KEY, "Content-Type": "application/json"} | {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             connection.request(method, path, None if body is None else json.dumps(body), named)
             answer = connection.getresponse()

@@ -1,5 +1,6 @@
 # ruff: noqa: D103
 """Attacks over HTTP and MCP: each starts the server of the checkout, disturbs it, and looks what others notice."""
+# fmt: off
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from scene import KEY, Outcome, Scene, attack, outcome, refused
+from scene import ATTACKS, KEY, Outcome, Scene, attack, outcome, refused
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
 EVENT_LOOP = """
@@ -151,16 +154,9 @@ def formulas_without_end(scene: Scene) -> Outcome:
     """One query of fractions took 35 s of a processor, and its worker stayed busy after the answer 504."""
     shapes = ("x^{n}+", "\\frac{n}{2}+", "a_{n}b+", "\\sum_{k=1}^{n} k+")
     long = {n: shapes[n % 4].replace("n", str(n)) * (5 + n % 20) for n in range(300)}
-    notes = scene.folder(
-        {f"f{n}.md": f"# Formula {n}\n\nA zebra with ${text}1$.\n" for n, text in long.items()}
-    )
+    notes = scene.folder({f"f{n}.md": f"# Formula {n}\n\nA zebra with ${text}1$.\n" for n, text in long.items()})
     with scene.serving(scene.indexed(notes)) as server:
-        took = {
-            part: server.cost(
-                "POST", "/v1/search", {"q": "$" + (part * 4980)[:4980] + "$", "task": "formulas", "k": 100}
-            )
-            for part in ("½", "⅓", "∑", "x²")
-        }
+        took = {part: server.cost("POST", "/v1/search", {"q": "$" + (part * 4980)[:4980] + "$", "task": "formulas", "k": 100})[:2] for part in ("½", "⅓", "∑", "x²")}
     return max(seconds for _, seconds in took.values()) < 6, f"status and processor time: {took}"
 
 
@@ -169,11 +165,9 @@ def towers_and_bars_in_queries(scene: Scene) -> Outcome:
     """Typed without dollar signs: exponents beyond Python's stack, bars that were read again and again."""
     texts = {"x^": "x^" * 400, "√": "√" * 2000, "|(": "|(" * 30 + "x⟩" + " |" * 30}
     with scene.serving() as server:
-        found = {name: server.request("POST", "/v1/search", {"q": text, "task": "formulas"}, 30)[0] for name, text in texts.items()}  # fmt: skip
+        found = {name: server.request("POST", "/v1/search", {"q": text, "task": "formulas"}, 30)[0] for name, text in texts.items()}
     done = scene.run("search", str(scene.base), texts["x^"], "--task", "formulas")
-    return all(200 <= each < 500 for each in found.values()) and outcome(done)[
-        0
-    ], f"{found}; in the shell {outcome(done)[1]}"
+    return all(200 <= each < 500 for each in found.values()) and outcome(done)[0], f"{found}; in the shell {outcome(done)[1]}"
 
 
 # What is written
@@ -191,15 +185,10 @@ def a_poison_post(scene: Scene) -> Outcome:
 def a_post_of_many_formulas(scene: Scene) -> Outcome:
     """Put 180 kB that held the writer for minutes: each formula was looked up among all of its post."""
     with scene.serving() as server:
-        found = {
-            name: server.cost("PUT", f"/v1/posts/{name}", {"body": body})
-            for name, body in (
-                ("same", "$x$ " * 185_000),
-                ("other", " ".join(f"$x_{{{n}}}$" for n in range(8_000))),
-            )
-        }
+        bodies = {"same": "$x$ " * 185_000, "other": " ".join(f"$x_{{{n}}}$" for n in range(8_000))}
+        found = {name: server.cost("PUT", f"/v1/posts/{name}", {"body": body})[:2] for name, body in bodies.items()}
         search = server.get("search?q=zebra&strategy=lexical")
-    held = found["same"][0] == 422 and all(seconds < 30 for _, seconds in found.values()) and search == 200
+    held = found["same"][0] == 422 and found["other"][0] in (201, 422) and all(seconds < 30 for _, seconds in found.values()) and search == 200
     return held, f"status and processor time of the server's own process: {found}"
 
 
@@ -210,9 +199,7 @@ def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
 
         def read() -> None:
             while not done.is_set():
-                statuses.extend(
-                    map(server.get, ("search?q=zebra&strategy=lexical", "explain?q=zebra&id=left"))
-                )
+                statuses.extend(map(server.get, ("search?q=zebra&strategy=lexical", "explain?q=zebra&id=left")))
 
         server.put("left", body="A zebra of version 0.")
         threads = [threading.Thread(target=read) for _ in range(2)]
@@ -244,18 +231,31 @@ def two_writers(scene: Scene) -> Outcome:
     after, found = scene.index(scene.notes, folder), scene.search(folder, "--json", words="quagga")
     kept = '"kept"' in found.stdout
     held = refused(beside)[0] and status == 201 and after.returncode == 0
-    return (
-        held and kept,
-        f"index beside a server: {outcome(beside)[1]}; killed, then rc {after.returncode}, its write is {'' if kept else 'not '}kept",
-    )
+    return held and kept, f"index beside a server: {outcome(beside)[1]}; killed, then rc {after.returncode}, its write is {'' if kept else 'not '}kept"
 
 
-@attack
-def many_formulas_explained(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        put = server.put("long", body=" ".join(f"$x_{{{number}}}$" for number in range(2_000)))
-        status, took = server.timed("explain?q=$x_1$&id=long")
-    return status == 200, f"PUT {put}; explain {status} after {took:.1f} s"
+MANY = " ".join(f"$x_{{{number}}}$" for number in range(9_000))
+PARTLY = ({"id": "many", "body": MANY}, {"id": "long", "body": "A zebra is a group of prime order. " * 1_800}, {"id": "short", "title": "Zebra crossing", "body": "Yes."})
+
+
+def _asks(scene: Scene, posts: dict[str, dict[str, str]], asked: dict[str, tuple[int, ...]], notes: str = "", seconds: float = 60) -> Outcome:
+    """Return whether requests, after these posts are put, have one of these statuses, cost the server no more seconds, and bring less than 2 MB."""
+    with scene.serving(scene.indexed(scene.folder({"posts.jsonl": notes})) if notes else None) as server:
+        said: dict[str, Any] = {name: server.put(name, **fields) for name, fields in posts.items()}
+        found = {line: server.cost(*(line.split(" ", 2)[:2]), json.loads(line.split(" ", 2)[2]) if line.startswith("POST") else None) for line in asked}
+    held = all(status in asked[line] and took < seconds and size < 2 << 20 for line, (status, took, size) in found.items())
+    return held, str(said | {line[:50]: f"{status}, {took:.1f} s of a processor, {size >> 10} kB" for line, (status, took, size) in found.items()})
+
+
+GET, STROKES = "GET /v1/", 'POST /v1/symbols {"strokes": %s}'
+ATTACKS |= {
+    "many_formulas_explained": partial(_asks, posts={"long": {"body": MANY[:18_000]}}, asked={GET + "explain?q=$x_1$&id=long": (200,)}),
+    "a_formula_without_tokens": partial(_asks, posts={"odd": {"body": "So $%x^2+y^2=z^2$ and $x^2+y^2=z^2$."}}, asked={GET + "search?task=formulas&q=" + quote("$x^2+y^2=z^2$"): (200,), GET + "posts/odd": (200,)}),
+    "forged_places": partial(_asks, posts={"forged": {"body": f"<p>${'+'.join(f'x_{{{n}}}' for n in range(200))}$</p><p>{'&#xfdd0;0&#xfdd0;' * 10_000}</p>", "markup": "html"}}, asked={GET + "posts/forged": (200,)}),
+    "attributes_without_end": partial(_asks, posts={"wide": {"body": "<p>A zebra.</p><a " + " ".join(f"a{n}" for n in range(25_000)) + ">x</a>", "markup": "html"}}, asked={GET + "posts/wide": (200,)}, seconds=0.8),
+    "strokes_across_a_drawing": partial(_asks, posts={}, asked={STROKES % [[[0, 0]]]: (200, 422), STROKES % ([[[0, 0], [200, 200]] * 250] * 8): (200, 422)}, seconds=0.8),
+    "entries_too_long_or_too_short_to_compare": partial(_asks, posts={}, notes="".join(json.dumps({"kind": "note", **post}) + "\n" for post in PARTLY), asked=dict.fromkeys((GET + "similar/many", GET + "similar/long", GET + "explain?q=zebra&id=short"), (200, 422))),
+}
 
 
 @attack
@@ -266,47 +266,7 @@ def a_word_without_end(scene: Scene) -> Outcome:
             server.get("search?q=" + quote(sign * 1600))
         status = server.get("search?q=zebra&strategy=lexical")
         grown = server.megabytes - before
-    return (
-        status == 200 and grown < 500,
-        f"PUT {put}; another search: {status}; memory grew by {grown:.0f} MB",
-    )
-
-
-@attack
-def a_formula_without_tokens(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        server.put("odd", body="So $%x^2+y^2=z^2$ and $x^2+y^2=z^2$.")
-        statuses = [server.get("search?task=formulas&q=" + quote("$x^2+y^2=z^2$")), server.get("posts/odd")]
-    return statuses == [200, 200], f"formula search and the post itself: {statuses}"
-
-
-@attack
-def forged_places(scene: Scene) -> Outcome:
-    body = f"<p>${'+'.join(f'x_{{{n}}}' for n in range(200))}$</p><p>{'&#xfdd0;0&#xfdd0;' * 10_000}</p>"
-    with scene.serving() as server:
-        put = server.put("forged", body=body, markup="html")
-        status, answer = server.request("GET", "/v1/posts/forged")
-    return status == 200 and len(
-        answer
-    ) < 2 << 20, f"PUT {put}; {len(body) >> 10} kB became {len(answer) >> 10} kB"
-
-
-@attack
-def attributes_without_end(scene: Scene) -> Outcome:
-    """One post with a tag of many attributes took seconds whenever somebody looked at it."""
-    body = "<p>A zebra.</p><a " + " ".join(f"a{number}" for number in range(25_000)) + ">x</a>"
-    with scene.serving() as server:
-        server.put("wide", body=body, markup="html")
-        status, took = server.cost("GET", "/v1/posts/wide")
-    return status == 200 and took < 0.8, f"the post {status} after {took:.1f} s of a processor"
-
-
-@attack
-def strokes_across_a_drawing(scene: Scene) -> Outcome:
-    with scene.serving() as server:
-        server.request("POST", "/v1/symbols", {"strokes": [[[0, 0]]] * 2})
-        status, took = server.cost("POST", "/v1/symbols", {"strokes": [[[0, 0], [200, 200]] * 250] * 8})
-    return took < 0.8, f"{status} after {took:.1f} s of a processor"
+    return status == 200 and grown < 500, f"PUT {put}; another search: {status}; memory grew by {grown:.0f} MB"
 
 
 @attack
@@ -318,27 +278,7 @@ def a_graph_that_takes_for_ever(scene: Scene) -> Outcome:
         time.sleep(1)
         status, waited = server.timed("search?q=zebra&strategy=maxsim", 30)
         drawing.join(120)
-    return (
-        status == 200 and not drawing.is_alive(),
-        f"a search meanwhile: {status or 'no answer'} after {waited:.1f} s",
-    )
-
-
-@attack
-def entries_too_long_or_too_short_to_compare(scene: Scene) -> Outcome:
-    posts = [
-        {"id": "many", "body": " ".join(f"$x_{{{number}}}$" for number in range(9_000))},
-        {"id": "long", "body": "A zebra is a group of prime order. " * 1_800},
-        {"id": "short", "title": "Zebra crossing", "body": "Yes."},
-    ]
-    notes = scene.folder(
-        {"posts.jsonl": "".join(json.dumps({"kind": "note", **post}) + "\n" for post in posts)}
-    )
-    with scene.serving(scene.indexed(notes)) as server:
-        found = {
-            path: server.get(path) for path in ("similar/many", "similar/long", "explain?q=zebra&id=short")
-        }
-    return all(status in (200, 422) for status in found.values()), str(found)
+    return status == 200 and not drawing.is_alive(), f"a search meanwhile: {status or 'no answer'} after {waited:.1f} s"
 
 
 # Odd requests
@@ -396,16 +336,11 @@ def a_plugin_that_stops_and_starts(scene: Scene) -> Outcome:
 # MCP
 
 
-def mcp_answers(
-    command: list[str], environment: dict[str, str], lines: list[str], seconds: float = 60
-) -> list[str]:
+def mcp_answers(command: list[str], environment: dict[str, str], lines: list[str], seconds: float = 60) -> list[str]:
     """Return what a server of MCP answers to some lines, after its greeting."""
-    first = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    ]
+    first = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     said: list[str] = []
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="surrogateescape") as process:  # fmt: skip
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="surrogateescape") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         threading.Thread(target=said.extend, args=(iter(process.stdout.readline, ""),), daemon=True).start()
@@ -418,22 +353,17 @@ def mcp_answers(
     return said[1:]
 
 
-def _mcp(scene: Scene, lines: list[str]) -> Outcome:
-    command = [sys.executable, "-m", "mathamr", "mcp", str(scene.copy()), "--device", "cpu"]
-    answers = mcp_answers(command, scene.environment, lines)
-    return len(answers) == len(lines), f"{len(answers)} of {len(lines)} lines were answered"
-
-
 def _asked(id: str, arguments: str = '{"query": "zebra"}') -> str:
     return f'{{"jsonrpc": "2.0", "id": {id}, "method": "tools/call", "params": {{"name": "search", "arguments": {arguments}}}}}'
 
 
-@attack
-def half_a_surrogate_for_mcp(scene: Scene) -> Outcome:
-    return _mcp(scene, [_asked("2", r'{"query": "\ud800"}')])
+def _mcp(scene: Scene, lines: list[str]) -> Outcome:
+    answers = mcp_answers([sys.executable, "-m", "mathamr", "mcp", str(scene.copy()), "--device", "cpu"], scene.environment, lines)
+    return len(answers) == len(lines), f"{len(answers)} of {len(lines)} lines were answered"
 
 
-@attack
-def lines_that_mcp_cannot_read(scene: Scene) -> Outcome:
-    long, nested = '{"query": "zebra", "k": ' + "9" * 5000 + "}", '{"query": ' + "[" * 5000 + "]" * 5000 + "}"
-    return _mcp(scene, [_asked("2", long), _asked("3", nested), _asked("1.5"), _asked("null"), "zebra"])
+LONG, NESTED = '{"query": "zebra", "k": ' + "9" * 5000 + "}", '{"query": ' + "[" * 5000 + "]" * 5000 + "}"
+ATTACKS |= {
+    "half_a_surrogate_for_mcp": partial(_mcp, lines=[_asked("2", r'{"query": "\ud800"}')]),
+    "lines_that_mcp_cannot_read": partial(_mcp, lines=[_asked("2", LONG), _asked("3", NESTED), _asked("1.5"), _asked("null"), "zebra"]),
+}
