@@ -70,6 +70,7 @@ class QueryShown(BaseModel):
     text: str
     pieces: list[PlacedPiece]
     notes: list[str]
+    note_pieces: list[list[PlacedPiece]]
 
 
 class FormulaHitShown(BaseModel):

@@ -48,9 +48,10 @@ def _too_long(count: int, most: int, unit: str) -> ApiError:
 
 
 def query_shown(query: Query, notes: Sequence[str]) -> dict[str, Any]:
-    """Return the query as it was read, with its formulas drawn."""
+    """Return the query as it was read, with its formulas and those of the notes drawn."""
     shown = list(shown_pieces(pieces(query.text, query.post.markup), query.post.macros))
-    return {"text": query.text, "pieces": shown, "notes": list(notes)}
+    drawn = [list(shown_pieces(pieces(note, "text"), query.post.macros)) for note in notes]
+    return {"text": query.text, "pieces": shown, "notes": list(notes), "note_pieces": drawn}
 
 
 def rounded_seconds(stages: Mapping[str, float], render: float, total: float) -> dict[str, float]:

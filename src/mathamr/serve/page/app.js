@@ -6,9 +6,10 @@ import { Box } from "./box.js";
 import { byId, element } from "./dom.js";
 import { Filters } from "./filters.js";
 import { FormulaMenu } from "./menu.js";
-import { emptyIndex, failure, noHit, sentence, welcome } from "./notice.js";
+import { emptyIndex, failure, noHit, sentencePieces, textOf, welcome } from "./notice.js";
 import { counted, duration } from "./numbers.js";
 import { Panel } from "./panel.js";
+import { pieceNodes } from "./pieces.js";
 import { Results } from "./results.js";
 import { startTheme } from "./theme.js";
 
@@ -173,9 +174,9 @@ function notes({ query, absent, found: best, checked }) {
   const listed = [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" or ");
   const isStale = checked && checked.changed_files + checked.new_files + checked.deleted_files > 0;
   const lacks = isStale ? `your collection did not mention ${listed} when it was indexed` : `your collection does not mention ${listed}`;
-  const lines = [...(absent.length ? [lacks] : []), ...query.notes];
-  if (checked && (best === "similar" || best === "nothing")) lines.push(checked.text);
-  return lines.map((note) => element("p", { class: "note" }, sentence(note)));
+  const lines = [...(absent.length ? [textOf(lacks)] : []), ...query.note_pieces];
+  if (checked && (best === "similar" || best === "nothing")) lines.push(textOf(checked.text));
+  return lines.map((note) => element("p", { class: "note" }, ...pieceNodes(sentencePieces(note), { inline: true })));
 }
 
 const ways = {

@@ -19,6 +19,18 @@ export function sentence(message) {
   return /[.?!…]$/.test(begun) ? begun : `${begun}.`;
 }
 
+/** A text as the pieces of a message. */
+export function textOf(message) {
+  return [{ kind: "text", text: message }];
+}
+
+/** A message of pieces as a sentence. */
+export function sentencePieces(pieces) {
+  const [first, ...rest] = pieces;
+  const begun = first?.kind === "text" ? [...textOf(first.text.charAt(0).toUpperCase() + first.text.slice(1)), ...rest] : pieces;
+  return /[.?!…]$/.test(begun.at(-1)?.text ?? "") ? begun : [...begun, ...textOf(".")];
+}
+
 function button(label, act) {
   return element("button", { type: "button", class: "secondary", on: { click: act } }, label);
 }
