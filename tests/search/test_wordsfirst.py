@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from mathamr import Index, Query
-from mathamr.index.scored import Scored
+from mathamr.core.arrays import IntArray
+from mathamr.index.scored import ListedNames, Scored
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.querywords import QueryWords
@@ -68,14 +69,15 @@ def test_a_post_with_the_formula_and_no_word_is_behind_one_with_both(stubs: Inde
 
 
 class Holders:
-    """Posts and the stems that they have, each a letter; `asked` has how many posts were looked at, each time."""
+    """Posts and the stems that they have, each a letter."""
 
     def __init__(self, held: Mapping[str, str]) -> None:
-        self.held, self.asked = held, list[int]()
+        self.held, self.names = held, ListedNames(held)
 
-    def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
-        self.asked.append(len(ids))
-        return {each: set(self.held.get(each, "")) & set(terms) for each in ids}
+    def rows_having(self, field: str, terms: Collection[str]) -> dict[str, IntArray]:
+        return {
+            term: self.names.find(each for each, own in self.held.items() if term in own) for term in terms
+        }
 
 
 def wanted(stems: str) -> QueryWords:
@@ -111,11 +113,17 @@ def test_an_answer_has_the_words_of_its_question() -> None:
     assert [hit.id for hit in found] == ["b", "c", "a", "d"]
 
 
-def test_nothing_else_is_read_where_the_first_results_all_have_a_word() -> None:
-    holders = Holders({f"p{place}": "x" for place in range(500)})
+def test_nothing_changes_where_the_first_results_all_have_a_word() -> None:
+    holders = Holders({f"p{place}": "x" if place < LOOKED_AT else "" for place in range(500)} | {"last": "x"})
     hits = [Scored(f"p{place}", 1000.0 - place) for place in range(500)]
-    assert order_by_words(hits, wanted("x"), holders, lambda ids: {}) is hits
-    assert holders.asked == [LOOKED_AT]
+    asked: list[Sequence[str]] = []
+
+    def parents(ids: Sequence[str]) -> dict[str, str]:
+        asked.append(ids)
+        return {}
+
+    assert order_by_words([*hits, Scored("last", 1.0)], wanted("x"), holders, parents)[-1].id == "last"
+    assert not asked
 
 
 @pytest.mark.parametrize(

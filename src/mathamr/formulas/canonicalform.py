@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, count
 from unicodedata import normalize
 
 from mathamr.core.listing import names
@@ -31,6 +31,16 @@ _SAME = {
 """Labels that mean the same; an upright letter is one in italics."""
 _MIRRORED = {"O!geq": "O!leq", "O!gt": "O!lt"}
 """Relations that say the same as others with their sides exchanged."""
+_REWRITTEN = names(
+    "O!geq O!gt F!exp O!SUP O!minus U!plus O!divide U!times U!and O!diff F!˙ F!→"
+)
+"""The operators that have another form beside their own."""
+MADE = names(
+    """
+    U!eq U!and U!plus U!times O!leq O!lt O!minus O!divide O!SUP O!root O!rem O!derivative O!apply N!1
+    """
+)
+"""The labels of operators and numbers that a canonical form may have where the formula has none; all others it keeps or leaves out."""
 Node = tuple[str, list[int]]
 """A label and the numbers of the children."""
 _E, _ONE = "V!𝑒", "N!1"
@@ -69,21 +79,24 @@ def canonical_form(tree: Opt) -> CanonicalForm:
     >>> read(r"\frac12x") == read(r"\frac12\cdot x"), read(r"\text{Var}(X)=1") == read(r"\operatorname{Var}[X]:=1"), read("a-b") == read("b-a")
     (True, True, False)
     """
-    nodes = _Form(tree).nodes
+    nodes, most = _Form(tree).nodes, _LARGEST_GROWTH * len(tree)
     labels: list[str] = []
     children: list[list[int]] = []
-    waiting = [(0, -1)]
-    while waiting:
-        place, parent = waiting.pop()
-        if parent >= 0:
-            children[parent].append(len(labels))
-        if len(labels) > _LARGEST_GROWTH * len(tree):
-            return CanonicalForm(tree.labels, tuple(map(tuple, tree.children())))
+    waiting: list[tuple[int, list[int]]] = [(0, [])]
+    for number in count():
+        if not waiting:
+            return CanonicalForm(tuple(labels), tuple(map(tuple, children)))
+        if number > most:
+            break
+        place, siblings = waiting.pop()
+        siblings.append(number)
         label, below = nodes[place]
-        waiting += [(child, len(labels)) for child in reversed(below)]
+        own: list[int] = []
+        if below:
+            waiting += [(child, own) for child in reversed(below)]
         labels.append(label)
-        children.append([])
-    return CanonicalForm(tuple(labels), tuple(map(tuple, children)))
+        children.append(own)
+    return CanonicalForm(tree.labels, tuple(map(tuple, tree.children())))
 
 
 class _Form:
@@ -97,7 +110,8 @@ class _Form:
         for place in range(len(tree) - 1, -1, -1):
             label, below = self.nodes[place]
             label = _SAME.get(label, label)
-            self.nodes[place] = self._rewritten(label, below) if below else (label, below)
+            is_rewritten = below and label in _REWRITTEN
+            self.nodes[place] = self._rewritten(label, below) if is_rewritten else (label, below)
 
     def _rewritten(self, label: str, below: list[int]) -> Node:
         match label, below:

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from mathamr.core.listing import names
-from mathamr.formulas.canonicalform import canonical_form
+from mathamr.formulas.canonicalform import MADE, canonical_form
 from mathamr.formulas.tree import Opt
 
 Contained = Literal["same letters", "other letters"]
@@ -38,10 +38,15 @@ class Subformula:
     def __init__(self, tree: Opt) -> None:
         self._tree = _keyed(tree if len(tree) <= LARGEST else _NOTHING)
         self.size = len(self._tree.labels) if len(tree) <= LARGEST else len(tree)
+        self._needed = {label for label in self._tree.alike if label[:2] not in ("V!", "F!")} - MADE
+
+    def may_be_in(self, formula: Opt) -> bool:
+        """Return False for a formula that lacks an operator or a number of this one, so that they need not be compared."""
+        return self._needed.issubset(formula.labels)
 
     def inside(self, formula: Opt) -> Contained | None:
         """Return how a formula contains this one, or equals it; None if it does not."""
-        if len(formula) > LARGEST:
+        if len(formula) > LARGEST or not self.may_be_in(formula):
             return None
         found = _keyed(formula)
         if self.size > len(found.labels):
@@ -151,16 +156,22 @@ class _Keyed:
     @cached_property
     def shapes(self) -> list[int]:
         """The keys of subtrees whose variables have no names."""
-        return self._keys([label[:2] if _is_letter(label) else label for label in self.alike])
+        return self._keys(list(map(_shape, self.alike)))
 
     def _keys(self, labels: Sequence[str]) -> list[int]:
         keys = [0] * len(labels)
         for node in range(len(labels) - 1, -1, -1):
-            below = [keys[child] for child in self.children[node]]
-            if labels[node].startswith("U!"):
+            label, below = labels[node], [keys[child] for child in self.children[node]]
+            if below and label.startswith("U!"):
                 below.sort()
-            keys[node] = hash((labels[node], *below))
+            keys[node] = hash((label, *below))
         return keys
+
+
+@lru_cache(maxsize=4096)
+def _shape(label: str) -> str:
+    """Return what a label says without the name of a letter."""
+    return label[:2] if _is_letter(label) else label
 
 
 def _is_letter(label: str) -> bool:

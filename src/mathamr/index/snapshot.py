@@ -43,6 +43,8 @@ class CatalogueSnapshot(Catalogue):
         self._pinned = super().revision
         self._holders: dict[str, list[str]] | None = None
         self._asked = 0
+        self._parents: dict[str, str] | None = None
+        self._parents_asked = 0
         self._sources: Counter[str] | None = None
 
     @property
@@ -86,6 +88,19 @@ class CatalogueSnapshot(Catalogue):
         holders = self.hold_occurrences()
         return {visual: posts[:most] for visual in visuals if (posts := holders.get(visual))}
 
+    def parents(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return the parents of posts, from memory once they were asked for often enough."""
+        if self._parents is None:
+            self._parents_asked += len(ids)
+            if self._parents_asked < self._count or self._count > MOST_HELD:
+                return super().parents(ids)
+            self._parents = super().parents(list(self.ids()))
+        return {each: parent for each in ids if (parent := self._parents.get(each)) is not None}
+
+    @cached_property
+    def _count(self) -> int:
+        return len(self)
+
     @cached_property
     def _most_asked(self) -> float:
         count = self.count_formulas()
@@ -109,7 +124,7 @@ class CatalogueSnapshot(Catalogue):
 
 
 MOST_HELD = 300_000
-"""The most formulas whose posts are kept in memory: about 60 MB."""
+"""The most formulas whose posts, and the most posts whose parents, are kept in memory: about 60 MB."""
 _ROWS_A_CALL = 4_000
 """How many formulas can be read in the time of a look-up in the file."""
 ATTEMPTS = 20

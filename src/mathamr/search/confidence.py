@@ -220,29 +220,19 @@ class Confidence:
         if self.group != "text" or not len(wanted):
             return frozenset()
         ids = [each.id for each in self._ranked]
-        whole = [each for each, held in wanted.count_held(ids, self._lexicon).items() if held == len(wanted)]
+        held = wanted.counts(self._lexicon)[self._lexicon.names.find(ids)]
+        whole = [each for each, count in zip(ids, held.tolist(), strict=True) if count == len(wanted)]
         if len(wanted) == 1 or self._sentences is None or self._query.formulas:
             return frozenset(whole if len(wanted) == 1 else ())
-        phrase = self._phrase
-        return frozenset(
-            each
-            for each in set(whole) & self._said.keys()
-            if any(has_phrase(one, phrase) for one in self._said[each])
-        )
+        first = {each.id for each in self._ranked[:MOST_GRADED]}
+        read = self._sentences([each for each in whole if each in first])
+        return frozenset(each for each, said in read.items() if _says(said, self._phrase))
 
     @cached_property
     def _phrase(self) -> list[str]:
         """The stems of the query's words in their order, without common words before them."""
         typed = [self._corrected.get(word, word) for word in words(self._query.text)[:LONGEST_PHRASE]]
         return stems(list(dropwhile(STOP_WORDS.__contains__, typed)))
-
-    @cached_property
-    def _said(self) -> Mapping[str, Sequence[Sequence[str]]]:
-        """The stems of each sentence of the first results."""
-        if self._sentences is None:
-            return {}
-        read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
-        return {each: [word_tokens(one) for one in said] for each, said in read.items()}
 
     @cached_property
     def _numbered(self) -> frozenset[str]:
@@ -303,9 +293,9 @@ class Confidence:
         """
         pairs = [pair for pair in pairwise(self._phrase) if all(map(is_ideograph, pair))]
         if pairs and self._sentences is not None:
+            read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
             return {
-                each: sum(any(has_phrase(one, pair) for one in said) for pair in pairs) / len(pairs)
-                for each, said in self._said.items()
+                each: sum(_says(said, pair) for pair in pairs) / len(pairs) for each, said in read.items()
             }
         count = self._lexicon.count()
         rarity = {stem: math.log((count + 1) / (often + 0.5)) for stem, often in self._frequencies.items()}
@@ -314,6 +304,13 @@ class Confidence:
             return {}
         held = self._lexicon.having("stems", rarity, [each.id for each in self._ranked])
         return {name: math.fsum(rarity[stem] for stem in own) / total for name, own in held.items()}
+
+
+def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Return True if the words of a phrase stand side by side in one of the sentences; all of them are looked at together first."""
+    return has_phrase(word_tokens("\n".join(said)), phrase) and any(
+        has_phrase(word_tokens(one), phrase) for one in said
+    )
 
 
 def is_exact(found: RankedResult) -> bool:

@@ -105,13 +105,13 @@ class FormulaGrader:
 
     def _has_other_bounds(self, opt: Opt | None) -> bool:
         """Return True for a formula that has the query's, perhaps in other letters, with any bounds or none."""
-        if self._body is None or opt is None or not has_big_operator(opt):
+        if self._body is None or opt is None or not (has_big_operator(opt) and self._body.may_be_in(opt)):
             return False
         return self._body.inside(open_form(opt)) is not None
 
     def _completed(self, opt: Opt | None) -> float:
         """Return the grade of a formula by its open form, if the query leaves something out; else 0."""
-        if self._open is None or opt is None or not has_big_operator(opt):
+        if self._open is None or opt is None or not (has_big_operator(opt) and self._open.may_be_in(opt)):
             return 0.0
         opened = open_form(opt)
         inside = self._open.inside(opened)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 
+import numpy as np
+
 from mathamr.index.engines.entry import Filter
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.formulagrade import CONTAINED, RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hits import HOLDS, LISTED, NAMED
@@ -67,7 +70,7 @@ def find_holders(
     best: dict[str, Holder] = {}
     searched = [*named.latex, *named.sides][:MOST_FORMULAS]
     for latex in searched:
-        query = Query.of_formula(latex)
+        query = _query(latex)
         ranker = ranker_of(query)
         slt = query.trees[query.formulas[0].id][1]
         is_telling = slt is not None and len(slt) >= FEWEST_RENAMED
@@ -85,21 +88,27 @@ def find_holders(
     return sorted(best.values(), key=lambda holder: -holder.grade)
 
 
+@lru_cache(maxsize=256)
+def _query(latex: str) -> Query:
+    return Query.of_formula(latex)
+
+
 def with_holders(found: FoundHits, holders: Sequence[Holder], *, is_more: bool = False) -> FoundHits:
     """Return what was found with the holders of a formula, which stand in turn with what has the name, behind the first of it.
 
     The first of what is called so leads; if the query is more than the name (`is_more`), what came first anyway does. Then what has both, the name in its text and the formula, comes before what only has the name.
     """
-    called, both, mentions, rest = list[str](), list[str](), list[str](), list[str]()
-    places = {hit.id: place for place, hit in enumerate(found.hits)}
+    ids = ScoredColumns.of(found.hits).ids
+    places = {each: place for place, each in enumerate(ids)}
     grades = {holder.post: holder.grade for holder in holders}
-    for hit in found.hits:
-        evidence = found.of(hit.id)
-        name = evidence.get("name", 0.0)
-        is_called = name >= NAMED or not LISTED.keys().isdisjoint(evidence)
-        mentioning = both if hit.id in grades else mentions
-        (called if is_called else mentioning if name >= MENTIONED else rest).append(hit.id)
-    lead = [hit.id for hit in found.hits[:LEADING]] if is_more else [*called, *both][:LEADING]
+    names = found.evidence.get("name", {})
+    listed = {each for name in LISTED for each in found.evidence.get(name, ())}
+    is_called = listed.union(each for each, name in names.items() if name >= NAMED)
+    called = [each for each in ids if each in is_called]
+    saying = [each for each in ids if names.get(each, 0.0) >= MENTIONED and each not in is_called]
+    both = [each for each in saying if each in grades]
+    mentions = [each for each in saying if each not in grades]
+    lead = ids[:LEADING] if is_more else [*called, *both][:LEADING]
     having = [*both, *(each for each in called if each in grades), *called, *mentions]
     named = {*lead, *having}
     nameless = sorted(
@@ -107,11 +116,10 @@ def with_holders(found: FoundHits, holders: Sequence[Holder], *, is_more: bool =
         key=lambda post: (-grades[post], places.get(post, len(places))),
     )[:MOST_HOLDERS]
     in_turn = _in_turn([each for each in dict.fromkeys(having) if each not in lead], nameless)
-    ids = list(dict.fromkeys([*lead, *in_turn, *rest]))
-    scores = sorted((hit.score for hit in found.hits), reverse=True)
-    lowest = scores[-1] if scores else 0.0
-    scores += [lowest] * (len(ids) - len(scores))
-    hits = [Scored(each, score) for each, score in zip(ids, scores, strict=True)]
+    ids = list(dict.fromkeys([*lead, *in_turn, *ids]))
+    scores = -np.sort(-ScoredColumns.of(found.hits).scores)
+    lowest = scores[-1] if len(scores) else 0.0
+    hits = ScoredColumns(ids, np.append(scores, np.full(len(ids) - len(scores), lowest)))
     return FoundHits(hits, {**found.evidence, HOLDS: grades}, found.unpromoted or found.hits)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
+from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.formulas.typed.names import GREEK
 from mathamr.index.lexical.terms import (
     STOP_WORDS,
@@ -15,6 +18,7 @@ from mathamr.index.lexical.terms import (
     word_tokens,
     words,
 )
+from mathamr.index.scored import EntryNames
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.query import Query
 
@@ -28,12 +32,15 @@ def is_letter(word: str) -> bool:
 
 
 class TermHolders(Protocol):
-    """Tells which of some terms of a field each of some entries has, as the lexical index does."""
+    """Tells which entries have some terms of a field, as the lexical index does."""
 
-    def having(
-        self, field: str, terms: Collection[str], ids: Collection[str]
-    ) -> Mapping[str, Collection[str]]:
-        """Return the terms that each entry has."""
+    @property
+    def names(self) -> EntryNames:
+        """The ids of the entries by row."""
+        ...
+
+    def rows_having(self, field: str, terms: Collection[str]) -> Mapping[str, IntArray]:
+        """Return the rows that have each of the terms."""
         ...
 
 
@@ -70,20 +77,24 @@ class QueryWords:
         """True if there are words, and no more than an answer would repeat."""
         return 0 < count_words([min(terms)[1] for terms in self.wanted]) <= MOST_WORDS
 
-    def count_held(self, ids: Sequence[str], lexicon: TermHolders) -> dict[str, int]:
-        """Return how many of the words each of some posts has."""
+    def counts(self, lexicon: TermHolders) -> IntArray:
+        """Return how many of the words each entry of a lexical index has, by row; the last number, 0, is of entries that it lacks."""
+        size = len(lexicon.names) + 1
+
+        def masks(field: str, terms: Collection[str]) -> dict[str, BoolArray]:
+            found = {term: np.zeros(size, np.bool_) for term in terms}
+            for term, rows in lexicon.rows_having(field, terms).items():
+                found[term][rows] = True
+            return found
+
         fields = {field for terms in self.wanted for field, _ in terms}
-        if fields == {"stems"} and all(len(terms) == 1 for terms in self.wanted):  # as of most queries
-            stems_of = lexicon.having("stems", {term for ((_, term),) in self.wanted}, ids)
-            return {each: len(stems_of.get(each, ())) for each in ids}
-        held: dict[str, set[tuple[str, str]]] = {each: set() for each in ids}
-        for field in fields:
-            terms = {term for own in self.wanted for of, term in own if of == field}
-            for each, own in lexicon.having(field, terms, ids).items():
-                held[each].update((field, term) for term in own)
+        known = {
+            field: masks(field, {term for terms in self.wanted for of, term in terms if of == field})
+            for field in fields
+        }
+        held = [np.logical_or.reduce([known[field][term] for field, term in terms]) for terms in self.wanted]
         if self.spelled:
-            letters = frozenset().union(*self.spelled)
-            for each, latex in lexicon.having("latex", letters, ids).items():
-                if any(terms.issubset(latex) for terms in self.spelled):
-                    held[each] |= self.wanted[0]
-        return {each: sum(not own.isdisjoint(word) for word in self.wanted) for each, own in held.items()}
+            letters = masks("latex", frozenset().union(*self.spelled))
+            for terms in self.spelled:
+                held[0] |= np.logical_and.reduce([letters[term] for term in terms])
+        return np.sum(held, axis=0, dtype=np.int64) if held else np.zeros(size, np.int64)

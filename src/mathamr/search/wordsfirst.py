@@ -35,12 +35,20 @@ def order_by_words(
     """
     if not wanted.is_short:
         return hits
-    columns = ScoredColumns.of(hits)
-    if among is None and all(wanted.count_held(columns[:LOOKED_AT].ids, lexicon).values()):
+    columns, known = ScoredColumns.of(hits), wanted.counts(lexicon)
+    held = known[columns.rows_in(lexicon.names)]
+    if among is None and held[:LOOKED_AT].all():
         return hits
-    ids = columns.ids if among is None else [each for each in columns.ids if each in among]
-    held = _count_held(ids, wanted, lexicon, parents)
-    counts = np.array([held.get(each, -1) for each in columns.ids], np.int64)
+    chosen = np.ones(len(columns), np.bool_)
+    if among is not None:
+        chosen = np.fromiter(map(among.__contains__, columns.ids), np.bool_, len(columns))
+    (without,) = np.nonzero(chosen & (held == 0))
+    ids = columns.take(without).ids
+    above = parents(ids)
+    inherited = known[lexicon.names.find(above.values())].tolist()
+    counts_above = dict(zip(above, inherited, strict=True))
+    counts = np.where(chosen, held, -1)
+    counts[without] = [counts_above.get(each, 0) for each in ids]
     (whole,) = np.nonzero(counts == len(wanted))
     if not len(whole) or not (counts[: whole[-1]] == 0).any():
         return hits
@@ -50,13 +58,3 @@ def order_by_words(
     scores, border = columns.scores.copy(), int((~is_behind).sum())
     np.minimum(scores[border:], np.nextafter(scores[border - 1], -np.inf), out=scores[border:])
     return columns.take(order).with_scores(scores)
-
-
-def _count_held(
-    ids: Sequence[str], wanted: QueryWords, lexicon: TermHolders, parents: Parents
-) -> dict[str, int]:
-    """Return how many of the words each of some posts has, or its parent where it has none."""
-    held = wanted.count_held(ids, lexicon)
-    above = parents([each for each, count in held.items() if not count])
-    inherited = wanted.count_held(list(dict.fromkeys(above.values())), lexicon) if above else {}
-    return held | {each: inherited.get(parent, 0) for each, parent in above.items()}

@@ -21,11 +21,12 @@ from zlib import crc32
 
 import numpy as np
 
-from mathamr.core.arrays import BoolArray, DoubleArray
+from mathamr.core.arrays import BoolArray, DoubleArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.knownitems import KnownItem, titles
 from mathamr.evaluation.table import aligned
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import EntryNames
 from mathamr.search.confidence import BACKGROUND, MOST_LOOKED_AT, found_of, is_exact
 from mathamr.search.hits import Found
 from mathamr.search.labelweights import ConfidenceWeights, Features, Group
@@ -119,6 +120,15 @@ class Without:
     def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
         """Return which of the terms some posts have."""
         return self._lexicon.having(field, terms, ids)
+
+    @property
+    def names(self) -> EntryNames:
+        """The ids of all posts by row, those that are gone among them."""
+        return self._lexicon.names
+
+    def rows_having(self, field: str, terms: Collection[str]) -> dict[str, IntArray]:
+        """Return the rows that have each of the terms."""
+        return self._lexicon.rows_having(field, terms)
 
 
 def questions(index: Index, count: int) -> Iterator[KnownItem]:

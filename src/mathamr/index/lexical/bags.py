@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import count
+from operator import lt
 from typing import Self, TypeVar
 
 from mathamr.core.pickling import pickle_by_fields
@@ -59,8 +61,9 @@ def _unpack(text: str, kind: type[AnyTree]) -> AnyTree | None:
     if not text:
         return None
     joined, edges, shifted = text.split(_PARTS)
-    labels, parents = tuple(joined.split(_NODES)), tuple(ord(parent) - 4 for parent in shifted)
-    is_tree = parents[:1] == (-1,) and all(0 <= parent < node for node, parent in enumerate(parents[1:], 1))
+    labels, parents = tuple(joined.split(_NODES)), tuple([ord(parent) - 4 for parent in shifted])
+    above = parents[1:]
+    is_tree = parents[:1] == (-1,) and min(above, default=0) >= 0 and all(map(lt, above, count(1)))
     if not is_tree or not len(labels) == len(parents) == len(edges):
         raise ValueError("the nodes are not those of a tree")
     return kind(labels, parents, edges)

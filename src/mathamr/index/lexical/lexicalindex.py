@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr.core.arrays import AnyArray, BoolArray, IntArray
+from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import intact
@@ -127,18 +127,12 @@ class LexicalPart:
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
         """Return the number of entries that have each of the terms in a field."""
-        return {
-            term: sum(len(rows) for _, rows in runs)
-            for term, runs in self._holding(self._state, field, terms).items()
-        }
+        return {term: len(rows) for term, rows in self.rows_having(field, terms).items()}
 
     def holding(self, field: str, terms: Collection[str]) -> dict[str, list[str]]:
         """Return the ids of the entries that have each of the terms in a field."""
         state = self._state
-        return {
-            term: [each for start, rows in runs for each in state.names.some(rows.astype(np.int64) + start)]
-            for term, runs in self._holding(state, field, terms).items()
-        }
+        return {term: state.names.some(rows) for term, rows in _rows_having(state, field, terms).items()}
 
     def having(self, field: str, terms: Collection[str], ids: Collection[str]) -> dict[str, set[str]]:
         """Return the terms of a field that each of these entries has, of some terms; unknown ids are left out."""
@@ -146,33 +140,16 @@ class LexicalPart:
         wanted = self._rows(state, ids)
         names = state.names.some(wanted)
         found: dict[str, set[str]] = {name: set() for name in names}
-        for term, runs in self._holding(state, field, terms).items():
-            for start, rows in runs:
-                own = wanted - start
-                near = np.minimum(np.searchsorted(rows, own), len(rows) - 1)
-                for place in np.flatnonzero(rows[near] == own).tolist():
+        for term, rows in _rows_having(state, field, terms).items():
+            if len(rows):
+                near = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+                for place in np.flatnonzero(rows[near] == wanted).tolist():
                     found[names[place]].add(term)
         return found
 
-    def _holding(
-        self, state: Segments, field: str, terms: Collection[str]
-    ) -> dict[str, list[tuple[int, AnyArray]]]:
-        """Return the rows that have each of the terms, ascending and without deleted ones, with the first row of each segment."""
-        named = list(dict.fromkeys(terms))
-        numbers = np.array([*map(term_number, named)], np.int64)
-        parts: dict[str, list[tuple[int, AnyArray]]] = {term: [] for term in named}
-        start = 0
-        for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
-            held, _ = segment.postings(field)
-            for term, begin, end in zip(
-                *(each.tolist() for each in segment.find(field, numbers)), strict=True
-            ):
-                rows = held[begin:end]
-                living = rows if is_complete else rows[alive[rows]]
-                if len(living):
-                    parts[named[term]].append((start, living))
-            start += len(segment)
-        return parts
+    def rows_having(self, field: str, terms: Collection[str]) -> dict[str, IntArray]:
+        """Return the rows of the entries that have each of the terms in a field, ascending."""
+        return _rows_having(self._state, field, terms)
 
     def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
         """Delete entries, then add others or replace those of the same id; unknown ids to delete are ignored.
@@ -249,6 +226,21 @@ class LexicalIndex(Closing):
         """Release the files; it may be called twice."""
         self.posts.close()
         self.formulas.close()
+
+
+def _rows_having(state: Segments, field: str, terms: Collection[str]) -> dict[str, IntArray]:
+    """Return the living rows that have each of the terms, ascending over all segments."""
+    named = list(dict.fromkeys(terms))
+    numbers = np.array([*map(term_number, named)], np.int64)
+    found: dict[str, list[IntArray]] = {term: [np.empty(0, np.int64)] for term in named}
+    start = 0
+    for (segment, alive), is_complete in zip(state.parts, state.is_complete, strict=True):
+        held, _ = segment.postings(field)
+        for term, begin, end in zip(*(each.tolist() for each in segment.find(field, numbers)), strict=True):
+            rows = held[begin:end]
+            found[named[term]].append((rows if is_complete else rows[alive[rows]]).astype(np.int64) + start)
+        start += len(segment)
+    return {term: np.concatenate(parts) for term, parts in found.items()}
 
 
 def _nothing(state: Segments) -> ScoredRows:
