@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mathamr.cli.options import Format
+from mathamr.cli.inputoptions import Format
 from mathamr.core.errors import MathAMRError
 from mathamr.core.interruption import keeping
 from mathamr.core.progress import Progress

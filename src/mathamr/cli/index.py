@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from mathamr.cli.options import Beside, Device, Exclude, Format, NoGitignore, Workers, exclusion
+from mathamr.cli.inputoptions import Beside, Exclude, Format, NoGitignore, exclusion
+from mathamr.cli.options import Device, Workers
 from mathamr.core.errors import MathAMRError
 from mathamr.core.interruption import keeping
 from mathamr.core.terminal import visible

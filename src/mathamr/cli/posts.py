@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Beside, Exclude, Format, NoGitignore, exclusion
+from mathamr.cli.inputoptions import Beside, Exclude, Format, NoGitignore, exclusion
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
 from mathamr.posts.postcounts import PostCounts

@@ -133,7 +133,6 @@ def command(
     """Search an index: posts that answer a query, or formulas like the one in it."""
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
-    from mathamr.search.library import narrowed
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
@@ -152,7 +151,10 @@ def command(
     )
     text = sys.stdin.read() if query == "-" else query
 
-    tag = [*(tag or ()), *narrowed(module=module or "", namespace=namespace or "").tags]
+    if module or namespace:
+        from mathamr.search.library import narrowed
+
+        tag = [*(tag or ()), *narrowed(module=module or "", namespace=namespace or "").tags]
     asked = _post_of(origin, text) if origin is not None else None
 
     def read(macros: Mapping[str, str]) -> Query:

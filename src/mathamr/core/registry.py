@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
@@ -45,16 +45,17 @@ class Registry(Generic[T]):
         return iter(self._entries)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._entries
+        return name in self._built_in or name in self._entries
 
     def check(self, name: str) -> None:
         """Raise `UnknownNameError` for a name that is not known."""
-        if name not in self._entries:
+        if name not in self:
             raise UnknownNameError(self.kind, name, list(self._entries))
 
     def __getitem__(self, name: str) -> T:
-        self.check(name)
-        entry = self._entries[name]
+        entry = self._built_in.get(name) or self._entries.get(name)
+        if entry is None:
+            raise UnknownNameError(self.kind, name, list(self._entries))
         module, _, attribute = entry.partition(":")
         try:
             loaded: Any = getattr(import_module(module), attribute)
@@ -71,4 +72,6 @@ class Registry(Generic[T]):
 @lru_cache(maxsize=16)
 def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, str]:
     """Return the entry points of the packages on the module search path `path`, in the order of their names."""
+    from importlib import metadata
+
     return {point.name: point.value for point in sorted(metadata.entry_points(group=group))}

@@ -31,9 +31,7 @@ _SAME = {
 """Labels that mean the same; an upright letter is one in italics."""
 _MIRRORED = {"O!geq": "O!leq", "O!gt": "O!lt"}
 """Relations that say the same as others with their sides exchanged."""
-_REWRITTEN = names(
-    "O!geq O!gt F!exp O!SUP O!minus U!plus O!divide U!times U!and O!diff F!˙ F!→"
-)
+_REWRITTEN = names("O!geq O!gt F!exp O!SUP O!minus U!plus O!divide U!times U!and O!diff F!˙ F!→")
 """The operators that have another form beside their own."""
 MADE = names(
     """

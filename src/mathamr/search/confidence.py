@@ -21,7 +21,6 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Found, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
-from mathamr.search.library import PROFILE
 from mathamr.search.namequery import general_words, has_phrase
 from mathamr.search.query import Query
 from mathamr.search.querywords import QueryWords
@@ -210,8 +209,11 @@ class Confidence:
             return 1.0
         if grade >= (CONTAINED_RENAMED if self.group == "formula" else CONTAINED) or found.id in self._saying:
             return self._weak
-        is_near = found.evidence.get("maxsim", 0.0) >= PROFILE.very_similar
-        return self._weak if found.id in self._declarations and is_near else 0.0
+        if found.id not in self._declarations:
+            return 0.0
+        from mathamr.search.library import PROFILE  # its notation is of no use elsewhere
+
+        return self._weak if found.evidence.get("maxsim", 0.0) >= PROFILE.very_similar else 0.0
 
     @cached_property
     def _saying(self) -> frozenset[str]:

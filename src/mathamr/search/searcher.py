@@ -31,19 +31,9 @@ from mathamr.index.sources import SOURCES, outdated_note, sources_digest
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
-from mathamr.search.alignment import Alignment
-from mathamr.search.collectionnames import formulas_in_collection, names_in_collection
 from mathamr.search.conditioncheck import ConditionCheck, narrow, rank_passing
 from mathamr.search.confidence import BACKGROUND, Confidence, formula_match, found_of
-from mathamr.search.explanations import (
-    aligned_post,
-    field_to_align,
-    found_formula,
-    found_post,
-    matched_formula,
-)
 from mathamr.search.filtercounts import FilterCounts
-from mathamr.search.formulamatch import FormulaMatch
 from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak
@@ -76,6 +66,8 @@ from mathamr.text.backend import ONNX
 
 if TYPE_CHECKING:
     from mathamr.amr.parser import AmrParser
+    from mathamr.search.alignment import Alignment
+    from mathamr.search.formulamatch import FormulaMatch
 
 BY_WORDS = "lexical"
 """The name of the ranking that an index without complete vectors falls back to."""
@@ -487,12 +479,15 @@ class Index(Closing):
     @_one_revision
     def formulas_of(self, name: str) -> list[str]:
         """Return the formulas of a name as LaTeX: those of the table of named formulas, then those that posts give the name to."""
+        from mathamr.search.collectionnames import formulas_in_collection
+
         own = formulas_in_collection(name, self.archive.lexical.posts, self.archive.catalogue)
         return list(dict.fromkeys((*formulas_of(name), *own)))
 
     @_one_revision
     def names_of(self, latex: str, macros: Sequence[str] = ()) -> list[str]:
         """Return what a formula is called, in these letters or others: its usual name, what posts call it, and its other names."""
+        from mathamr.search.collectionnames import names_in_collection
 
         def ranker_of(query: Query) -> FormulaRanker:
             return self._formula_ranker(QueryContext(query, self._encoder, formula=query.formulas[0]))
@@ -509,6 +504,8 @@ class Index(Closing):
 
         The identifier is that of a post, or of a formula, whose post is then explained.
         """
+        from mathamr.search.explanations import aligned_post, field_to_align, found_post
+
         entry, post = found_post(self.archive, identifier)
         field = field_to_align(self.archive)
         context, _ = self._context(query, "formulas" if entry else "answers", StageTimer())
@@ -547,6 +544,8 @@ class Index(Closing):
         The pairs come from the index's system if it compares nodes (`MatchesNodes`), else from a tree alignment. A system that
         compares the sentences of formulas is explained by them, too.
         """
+        from mathamr.search.explanations import found_formula, matched_formula
+
         entry = found_formula(self.archive, identifier)
         context, _ = self._context(query, "formulas", StageTimer())
         return matched_formula(self.archive, context, entry)

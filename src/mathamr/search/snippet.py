@@ -48,8 +48,9 @@ class WantedFormulas:
     """The formulas of a query, compared with many formulas of posts at once by the 1- to 3-grams of tokens that they share."""
 
     def __init__(self, latex: Sequence[str]) -> None:
-        tokens = [np.array(token_numbers(each), np.int32) for each in latex]
-        self._known = np.unique(np.concatenate([*tokens, np.empty(0, np.int32)]))
+        listed = list(map(token_numbers, latex))
+        tokens = [np.array(own, np.int32) for own in listed]
+        self._known = np.array(sorted(set().union(*listed)), np.int32)
         self._wanted = []
         for own in tokens:
             grams, _ = self._grams(own, np.zeros(len(own), np.int64))

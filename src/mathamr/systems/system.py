@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, Self
 
 from mathamr.core.registry import Registry
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.graphs.mathgraph import MathGraph
+    from mathamr.graphs.tensor import GraphTensor
+    from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 
 Need = Literal["graph", "tensor", "trees", "wording"]
 """What an index provides to a system for every post: its MathAMR+ graph; the tensor of that graph; the trees of formulas;

@@ -129,7 +129,7 @@ class OnnxTextEncoder:
     def _vectors(self, post: Pieces, states: list[FloatArray]) -> TextVectors:
         """Return unit vectors of the projected means over spans; a span over the complete post includes the marks."""
         # States between two span boundaries are summed first; the spans are sums of these few sums.
-        cuts = np.unique(np.concatenate([post.starts, post.ends]))
+        cuts = np.array(sorted({*post.starts.tolist(), *post.ends.tolist()}), np.int64)
         inside = np.concatenate([own[1:-1] for own in states])
         sums = np.zeros((len(cuts), self.configuration.size))
         for number, (start, end) in enumerate(pairwise(cuts.tolist()), start=1):

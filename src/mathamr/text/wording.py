@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mathamr.core.arrays import AnyArray
-from mathamr.posts.formats.declaration.namewords import name_words
-from mathamr.posts.formats.declaration.pieces import statement_text
 from mathamr.posts.level import Level
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Post
@@ -98,6 +96,16 @@ def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tup
     return Wording(text, spans), tuple(part for part, _ in parts)
 
 
+def _declared(post: Post, sentence: Sentence, text: str) -> str:
+    """Return the text of a sentence of a declaration, with its name and its code in words."""
+    from mathamr.posts.formats.declaration.namewords import name_words
+    from mathamr.posts.formats.declaration.pieces import statement_text
+
+    if sentence.field == "title":
+        return f"{name_words(post.title)}."
+    return statement_text(post.body[sentence.start : sentence.end]) if sentence.kind == "code" else text
+
+
 def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
     """Return the text of a post with its formulas as LaTeX, and the positions of formulas and sentences in it."""
     latex = {formula.id: formula.latex for formula in post.formulas}
@@ -116,10 +124,8 @@ def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tup
             parts.append(" ")
             at += 1
         text, formulas = _sentence(sentence, latex)
-        if is_declaration and sentence.field == "title":
-            text = f"{name_words(post.title)}."
-        elif is_declaration and sentence.kind == "code":
-            text = statement_text(post.body[sentence.start : sentence.end])
+        if is_declaration:
+            text = _declared(post, sentence, text)
         for formula, (start, end) in formulas.items():
             places[Level.FORMULA, formula] = (at + start, at + end)
         places[Level.SENTENCE, str(number)] = (at, at + len(text))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.flatgraph import NodePart
-from mathamr.graphs.shard import Shard
-from mathamr.graphs.tensor import GraphTensor
+
+if TYPE_CHECKING:
+    from mathamr.graphs.shard import Shard
+    from mathamr.graphs.tensor import GraphTensor
 
 T = TypeVar("T")
 

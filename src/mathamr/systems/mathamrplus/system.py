@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import tee
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.tensor import GraphTensor
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
 from mathamr.systems.ranking import (
     FORMULA_SEARCH,
     Aligned,
@@ -31,6 +29,10 @@ from mathamr.systems.ranking import (
 )
 from mathamr.systems.system import Encoded, GraphInput, Item, Need, System
 from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.graphs.tensor import GraphTensor
+    from mathamr.systems.mathamrplus.postencoder import PostEncoder
 
 DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
 
@@ -144,11 +146,15 @@ class MathAMRPlusSystem(System):
 
     def save(self, folder: Path) -> None:
         """Write the model folder."""
+        from mathamr.systems.mathamrplus.postencoder import save_post_encoder
+
         save_post_encoder(folder, self.encoder)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """Load the system from a folder: a graph encoder alone, or one with a text encoder beside it."""
+        from mathamr.systems.mathamrplus.postencoder import load_post_encoder
+
         return cls(load_post_encoder(folder, device))
 
 
