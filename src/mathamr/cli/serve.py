@@ -9,16 +9,8 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import (
-    Device,
-    Exclude,
-    Model,
-    NoGitignore,
-    Parser,
-    ParserModel,
-    exclusion,
-    trust_parser,
-)
+from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
+from mathamr.cli.options import Device, Model, Parser, ParserModel, trust_parser
 from mathamr.core.settings import API_KEY
 from mathamr.core.workers import ONE_THREAD
 from mathamr.index.location import index_beside, is_index
