@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from mathamr.cli.options import Exclude, NoGitignore, exclusion
+from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
 from mathamr.index.location import is_index
