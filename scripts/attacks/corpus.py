@@ -77,7 +77,7 @@ TEXTS: dict[str, dict[str, tuple[str, ...]]] = {
     "settings": SETTINGS,
     "packed": PACKED,
     "included": {"a.tex": (NEXT, NEXT, "\\input{b}", "\\input b ", "\\include{part/c}", "\\subfile{part/c.tex}", "\\import{part/}{c}", "\\subimport*{part}{c}", "\\input{../a}", "\\input{a}", "\\input{\\a}", "\\input[x]{b}", "\\a{", "\\b{part}{c}", "\\newcommand{\\a}{b}", "\\newcommand{\\a}[1]{\\input{#1}}", "\\newcommand{\\b}[2]{\\import{#1}{#2}}", "\\def\\a{\\a\\a}", "\\def\\c{part/c}", "\\input{\\c}", "\\usepackage{d}", "\\documentclass{article}\\begin{document}", "\\end{document}", "\\endinput ", "\\iffalse ", "\\fi ", "%", "{", "}", "[", "]", "\n", "\\section{A}", "$x$", "a zebra. ", "\\InputIfFileExists{b}{", "\\newtheorem{a}{A}", "\\begin{a}", "\\end{a}", "\\label{x}")},
-    "ignored": {".gitignore": (NEXT, "*", "**", "/", "a", "b.md", "*.md", "!", "#", "\\", "[a-", "[!a]", "]", "[[:alpha:]]", "?", "\n", "\n", "\n!", "/**/", "*a*", "**/a/**", " ", "\\ ", "\r\n", "\t", "{a,b}", "part/", "é", ".", "../", "(", ")+", "|", "$", "^")},
+    "ignored": {"mathamr.toml": (NEXT, "exclude = ", "model = ", "[macros]\n", "R = ", "'\\mathbb R'", "\"", "[", "]", "{", "}", "a.", "a", "\n", "\n", "=", ",", "'part/'", "\"*.md\"", "'''", "1e999", "9" * 50, "inf", "2024-01-01", "true", "#", "[[a]]\n", "\\u0000", "!"), ".gitignore": (NEXT, "*", "**", "/", "a", "b.md", "*.md", "!", "#", "\\", "[a-", "[!a]", "]", "[[:alpha:]]", "?", "\n", "\n", "\n!", "/**/", "*a*", "**/a/**", " ", "\\ ", "\r\n", "\t", "{a,b}", "part/", "é", ".", "../", "(", ")+", "|", "$", "^")},
     "formulas": dict.fromkeys(("published", "mathematician"), LATEX),
     "typed": dict.fromkeys(("text", "asciimath"), QUERY),
     "names": dict.fromkeys(("latex", "html", "markdown", "declaration", "text"), NAMED),
@@ -91,9 +91,9 @@ LENGTHS = {"settings": (4_000,), "included": (400, 4_000), "ignored": (400, 4_00
 """Characters of a case at each door where they are not 20,000; one is chosen."""
 STARTS = {"a.bib": "@article{a, title={A zebra}}\n", "a.lean": "/-- A zebra. -/\ntheorem a : x = x := by\n", "a.v": "(** A zebra. *)\nLemma a : x = x.\n", "vectors": "HTTP/1.1 200 OK\r\n\r\n"}
 """What half of the cases of a name begin with."""
-PARTS = {"a.tex": ("a.tex", "b.tex", "part/c.tex", "d.sty"), ".gitignore": (".gitignore", ".mathamrignore", "part/.gitignore", "part/.mathamrignore")}
+PARTS = {"mathamr.toml": ("mathamr.toml", "part/mathamr.toml"), "a.tex": ("a.tex", "b.tex", "part/c.tex", "d.sty"), ".gitignore": (".gitignore", ".mathamrignore", "part/.gitignore", "part/.mathamrignore")}
 """The files that a text with `NEXT` in it is divided into."""
-NOTES = {".gitignore": ("a.md", "b.md", "part/a.md", "part/b b.md", "part/é/a.md")}
+NOTES = dict.fromkeys((".gitignore", "mathamr.toml"), ("a.md", "b.md", "part/a.md", "part/b b.md", "part/é/a.md"))
 """Files of which each has a good note, beside those of a name."""
 VALUES: tuple[Any, ...] = (None, True, -1, 0, 1, 2, 7, 255, 257, 99_999, 100_001, 2**31, 2**63, 2**70, 0.5, -0.0, math.inf, math.nan, "", "x", "\0", "..", "../..", "/dev/zero", "os:system", "st:x", [], [1], {}, {"x": 1},
     "a" * 10_000, [[]] * 100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -141,3 +142,32 @@ def test_a_key_of_a_list_of_modules_takes_nothing_but_data(tmp_path: Path, key: 
 def test_the_docs_name_every_key(rules: dict[str, Rule]) -> None:
     text = SECURE.read_text(encoding="utf-8")
     assert not [key for key in rules if f"`{key}`" not in text]
+
+
+def test_every_row_of_the_docs_names_tests_that_exist() -> None:
+    text = SECURE.read_text(encoding="utf-8")
+    _, _, rest = text.partition("## What a stranger's folder may choose")
+    rows = [line for line in rest.partition("\n## ")[0].splitlines() if line.startswith("| ")][1:]
+    folders = {row.split("|")[1].split(",")[0].strip() for row in rows}
+    assert {"index", "model", "encoder", "collection", "server of embeddings"} <= folders
+    root = SECURE.parents[1]
+    for row in rows:
+        *_, tests, _ = row.split("|")
+        named = re.findall(r"`([^`]+)`", tests)
+        assert named, f"no test: {row}"
+        for each in named:
+            files = [root / each] if each.endswith(".py") else sorted((root / each).rglob("test_*.py"))
+            assert files, f"{each} has no tests"
+            assert all("def test_" in file.read_text(encoding="utf-8") for file in files), each
+
+
+def test_every_test_that_the_docs_name_exists() -> None:
+    text = SECURE.read_text(encoding="utf-8")
+    root = SECURE.parents[1]
+    files = list((root / "tests").rglob("test_*.py"))
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    names = {file.name for file in files}
+    for each in re.findall(r"`(tests/[^`]+)`", text):
+        assert (root / each).exists(), each
+    for each in re.findall(r"`(test_[^`/]+)`", text):
+        assert each in names if each.endswith(".py") else f"def {each}(" in sources, each

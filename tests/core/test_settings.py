@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -80,6 +82,24 @@ def test_notes_choose_only_how_they_are_indexed(tmp_path: Path) -> None:
             file.write_text(f'{each.key} = "x"\n', "utf-8")
             with pytest.raises(MathAMRError, match=f"{each.key} is set in your own configuration file"):
                 folder_settings(tmp_path)
+
+
+@pytest.mark.parametrize("text", [".".join("a" * 30_000) + " = 1", "a = " + "[" * 30_000, "a = " + "9" * 5_000])
+def test_a_file_of_a_stranger_that_nests_without_end_is_refused_at_once(text: str, tmp_path: Path) -> None:
+    (tmp_path / "mathamr.toml").write_text(text, "utf-8")
+    tracemalloc.start()
+    try:
+        with pytest.raises(MathAMRError, match="not TOML"):
+            folder_settings(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_pipe_in_the_place_of_the_settings_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "mathamr.toml")
+    with pytest.raises(MathAMRError, match="not a plain file"):
+        folder_settings(tmp_path)
 
 
 def test_every_variable_that_the_product_reads_is_declared() -> None:

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from mathamr.core.errors import MathAMRError, did_you_mean
@@ -217,6 +218,8 @@ def _read(file: Path, known: tuple[Setting, ...], *others: str) -> dict[str, str
         state = file.stat()
     except (OSError, ValueError):
         return {}
+    if not S_ISREG(state.st_mode):
+        raise MathAMRError(f"{file}: not a plain file, so it is not read")
     return _read_state(file, (state.st_mtime_ns, state.st_size), known, others)
 
 
@@ -227,13 +230,13 @@ def _read_state(
     """Return the settings in a file of this time and size; raise an error for what is not one."""
     if state[1] > LARGEST_FILE:
         raise MathAMRError(f"{file}: larger than {LARGEST_FILE >> 20} MB, so it is not a list of settings")
-    import tomllib
+    from mathamr.core.toml import load_toml  # most commands have no file to read
 
     try:
-        rows = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        rows = load_toml(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise MathAMRError(f"{file}: cannot be read ({error.strerror})") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise MathAMRError(f"{file}: not TOML ({error})") from error
     by_key = {each.key: each for each in known}
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, TypedDict
 import yaml
 
 from mathamr.core.settings import FOLDER_FILE
+from mathamr.core.toml import load_toml
 from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.reader import is_predefined
 from mathamr.formulas.latex.symbols import SYMBOLS
@@ -238,8 +238,8 @@ def _yaml(text: str) -> Any:
 
 def _toml(text: str) -> Any:
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
+        return load_toml(text)
+    except ValueError:
         return {}  # an index says what is wrong when it asks for the settings of the folder
 
 

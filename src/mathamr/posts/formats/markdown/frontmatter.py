@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import yaml
 
+from mathamr.core.toml import load_toml
 from mathamr.posts.report import Report
 
 LONGEST = 1 << 16
 """Characters of front matter that are read; YAML is slow for hostile input."""
 MOST_VALUES = 500
 """Values that are taken from a list, which may refer to itself."""
-DEEPEST_KEY = 16
-"""Names that dots join to one key of TOML; the parser takes time and memory in the square of their number."""
 
 _YAML = re.compile(r"\ufeff?---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)", re.S | re.M)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t\r]*\n(.*?)^\+\+\+[ \t\r]*(?:\n|\Z)", re.S | re.M)
@@ -25,8 +23,6 @@ _PANDOC = re.compile(r"\ufeff?%[ \t]+(\S[^\n]*)\n%([^\n]*)\n(?:%([^\n]*)\n)?[ \t
 _STARTS_YAML = re.compile(r"\s*(?:#|[\w-]+[ \t]*:(?:\s|\Z)|\Z|\{)")
 _KEY = re.compile(r"^([\w-]+)[ \t]*:(?=\s|\Z)", re.M)
 _QUOTED_LATEX = re.compile(r"^([\w-]+:[ \t]*)\"([^\"\n]*\$[^\"\n]*)\"[ \t\r]*$", re.M)
-_NAME = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
-_DEEP_KEY = re.compile(rf"(?<![\w-]){_NAME}(?:[ \t]*+\.[ \t]*+{_NAME}){{{DEEPEST_KEY}}}")
 _SEPARATOR = re.compile(r"[,\s]+")
 _COMMA = re.compile(r"[,;]")
 _NOTHING = frozenset(["", "null", "~", "Null", "NULL"])
@@ -144,9 +140,7 @@ def _toml(source: str, report: Report) -> dict[str, Any]:
     try:
         if len(source) > LONGEST:
             raise ValueError(f"more than {LONGEST:,} characters")
-        if _DEEP_KEY.search(source):
-            raise ValueError(f"a key of more than {DEEPEST_KEY} names")
-        table = tomllib.loads(source, parse_float=str)
+        table = load_toml(source, str)
         taxonomies = table.get("taxonomies")
         table |= taxonomies if isinstance(taxonomies, dict) else {}
         return {
@@ -156,6 +150,6 @@ def _toml(source: str, report: Report) -> dict[str, Any]:
             for key, value in table.items()
             if not isinstance(value, dict)
         }
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         report.repair("front matter", f"not TOML: {error}")
         return {}
