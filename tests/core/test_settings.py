@@ -84,7 +84,9 @@ def test_notes_choose_only_how_they_are_indexed(tmp_path: Path) -> None:
                 folder_settings(tmp_path)
 
 
-@pytest.mark.parametrize("text", [".".join("a" * 30_000) + " = 1", "a = " + "[" * 30_000, "a = " + "9" * 5_000])
+@pytest.mark.parametrize(
+    "text", [".".join("a" * 30_000) + " = 1", "a = " + "[" * 30_000, "a = " + "9" * 5_000]
+)
 def test_a_file_of_a_stranger_that_nests_without_end_is_refused_at_once(text: str, tmp_path: Path) -> None:
     (tmp_path / "mathamr.toml").write_text(text, "utf-8")
     tracemalloc.start()
