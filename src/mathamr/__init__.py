@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from mathamr.posts.report import Report as Report
     from mathamr.search.alignment import AlignedPart as AlignedPart
     from mathamr.search.alignment import Alignment as Alignment
+    from mathamr.search.collections import Collections as Collections
     from mathamr.search.fragment import Fragment as Fragment
     from mathamr.search.fusion import Fusion as Fusion
     from mathamr.search.fusion import fuse as fuse
@@ -171,6 +172,7 @@ _NAMES = {
     "mathamr.posts.reader": "read_posts",
     "mathamr.posts.report": "Report",
     "mathamr.search.alignment": "AlignedPart Alignment",
+    "mathamr.search.collections": "Collections",
     "mathamr.search.fragment": "Fragment",
     "mathamr.search.fusion": "Fusion fuse",
     "mathamr.search.heatmap": "save_heatmap",

@@ -83,9 +83,10 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None, *, verb
         if not tag.startswith(_SAID_ANYWAY):
             line.append(f"  #{tag}", style="green")
     console.print(Padding.indent(line, 5))
-    if hit.location:
+    if hit.location or hit.collection:
         address = address_in(editor, hit.source, hit.place.line if hit.place else 1) if editor else None
-        where = Text(hit.location, style=f"dim link {address}" if address else "dim")
+        located = " · ".join(filter(None, (hit.collection, hit.location)))
+        where = Text(located, style=f"dim link {address}" if address else "dim")
         where.append(f"  {address}" if address else "", style="dim")
         if hit.headings:
             where.append_text(_styled((Fragment("text", " · in "), *hit.headings), "dim"))

@@ -18,6 +18,15 @@ IndexFolder = Annotated[
         callback=found_index,
     ),
 ]
+IndexFolders = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="DIR...",
+        help="The index, or the notes it was made from; several are searched at once.",
+        show_default=False,
+        callback=lambda paths: [found_index(path) for path in paths],
+    ),
+]
 Model = Annotated[
     str | None,
     typer.Option(

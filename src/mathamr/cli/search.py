@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mathamr.cli.options import Device, IndexFolder, Model, Parser, ParserModel, Strategy, trust_parser
+from mathamr.cli.options import Device, IndexFolders, Model, Parser, ParserModel, Strategy, trust_parser
 from mathamr.posts.postkind import KINDS
 from mathamr.search.editors import EDITORS
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mathamr.posts.post import Post
     from mathamr.search.grouping import Grouping
     from mathamr.search.hits import Hits
+    from mathamr.search.searcher import Index
     from mathamr.search.query import Query
     from mathamr.systems.ranking import Task
 
@@ -27,7 +28,7 @@ _MISSING_BASE = re.compile(r"(?:^|[\s(])[\^_](?=[\w{])")
 
 
 def command(
-    index: IndexFolder,
+    indexes: IndexFolders,
     query: Annotated[
         str,
         typer.Argument(
@@ -130,20 +131,21 @@ def command(
         ),
     ] = False,
 ) -> None:
-    """Search an index: posts that answer a query, or formulas like the one in it."""
+    """Search one index or several: posts that answer a query, or formulas like the one in it."""
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
-    check_argument_order(index, query)
+    for index in indexes:
+        check_argument_order(index, query)
     if hint := shell_quoting_hint(query):
         print(f"mathamr: {hint}", file=sys.stderr)
     if task is not None and task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     if editor is not None:
         check_editor(editor)
-    chosen = next((each for each in TASKS if each == task), None) or _default_task(index)
+    chosen = next((each for each in TASKS if each == task), None) or _default_task(indexes)
     if group and chosen != "answers":
         raise typer.BadParameter("formulas are not grouped; leave --group out")
     grouping: Grouping | None = (
@@ -162,29 +164,26 @@ def command(
         return query if mark is None else query.marked(mark)
 
     from mathamr.index.engines.entry import Filter
-    from mathamr.search.searcher import Index
+    from mathamr.search.collections import Collections
 
     read({})  # what is wrong with the query is said before anything is loaded
     where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
     trust_parser(parser, parser_model)
-    with Index.open(index, device=device, model=model) as opened:
-        hits = opened.search(
-            read(opened.macros),
-            chosen,
-            strategy,
-            k,
-            offset=offset,
-            exact=exact,
-            where=opened.within(folder or (), where),
-            pool=pool,
-            group=grouping,
-        )
-        changes = opened.file_changes()
-    if changes:
+    with Collections.open(indexes, device=device, model=model) as opened:
+
+        def options(index: Index) -> Mapping[str, Any]:
+            return {"exact": exact, "where": index.within(folder or (), where), "pool": pool, "group": grouping}
+
+        hits = opened.search(lambda index: read(index.macros), chosen, strategy, k, offset=offset, options=options)
+        changed = {
+            name: changes for name, index in opened.indexes.items() if (changes := index.file_changes())
+        }
         notes = [
-            f"files since they were indexed: {changes}; bring the index up to date with: mathamr index {index}"
+            f"files since they were indexed: {changes}; bring the index up to date with: mathamr index"
+            f" {opened.indexes[name].archive.folder}"
+            for name, changes in changed.items()
         ]
-        hits = replace(hits, notes=(*hits.notes, *notes))
+    hits = replace(hits, notes=(*hits.notes, *notes))
     if as_json:
         print(json.dumps(_json(hits, editor, citations=citations), ensure_ascii=False))
         return
@@ -208,12 +207,12 @@ def _post_of(origin: Path, name: str) -> Post:
         return post_named(opened.archive, name.strip())
 
 
-def _default_task(index: Path) -> Task:
-    """Return the task to search for if none is named: answers, or formulas if the index has vectors of formulas alone."""
+def _default_task(indexes: list[Path]) -> Task:
+    """Return the task to search for if none is named: answers, or formulas if an index has vectors of formulas alone."""
     from mathamr.index.manifest import Manifest
 
-    fields = Manifest.read(index.expanduser()).model.fields
-    return "answers" if any(field.of == "posts" for field in fields) else "formulas"
+    fields = [Manifest.read(index.expanduser()).model.fields for index in indexes]
+    return "answers" if all(any(field.of == "posts" for field in each) for each in fields) else "formulas"
 
 
 def _json(hits: Hits, editor: str | None, *, citations: bool) -> dict[str, Any]:

@@ -199,6 +199,8 @@ class Hit:
 
     is_deleted: bool = False
     """True if its file has been deleted since it was indexed."""
+    collection: str = ""
+    """The name of the collection that it is of, where several were searched."""
 
     @property
     def caution(self) -> str:
@@ -281,6 +283,7 @@ class Hit:
             "place": self.place.to_dict() if self.place else None,
             "formula": self.formula.to_json() if self.formula else None,
             "evidence": {name: round(score, 6) for name, score in self.evidence.items()},
+            **({"collection": self.collection} if self.collection else {}),
             **({"others": [hit.to_json() for hit in self.others]} if self.others else {}),
         }
 
