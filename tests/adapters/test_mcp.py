@@ -35,6 +35,16 @@ def test_search_gives_hits_with_provenance(index: Index) -> None:
         assert {"id", "source", "score", "evidence", "snippet"} <= set(hit)
 
 
+def test_an_answer_has_a_budget_and_says_what_it_leaves_out(index: Index) -> None:
+    every = call_tool(index, "search", query=QUERY, k=8).structured_content
+    some = call_tool(index, "search", query=QUERY, k=8, longest=2500).structured_content
+    assert 0 < len(some["hits"]) < len(every["hits"]) == 8
+    assert (some["left_out"], some["more"]) == (8 - len(some["hits"]), True)
+    assert len(json.dumps(some["hits"], ensure_ascii=False)) < 2600
+    rest = call_tool(index, "search", query=QUERY, k=1, offset=len(some["hits"])).structured_content
+    assert rest["hits"][0]["id"] == every["hits"][len(some["hits"])]["id"]
+
+
 def test_names_and_formulas_lead_to_each_other(index: Index) -> None:
     formulas = call_tool(index, "formulas_of", name="gaussian integral").structured_content["formulas"]
     names = call_tool(index, "name_of", formula=formulas[0]).structured_content["names"]

@@ -39,7 +39,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("collections")
     write_files(folder / "algebra", ALGEBRA)
     write_files(folder / "analysis", ANALYSIS)
-    for inputs, name in ((["algebra"], "algebra"), (["analysis"], "analysis"), (["algebra", "analysis"], "both")):
+    for inputs, name in (
+        (["algebra"], "algebra"),
+        (["analysis"], "analysis"),
+        (["algebra", "analysis"], "both"),
+    ):
         build_index([folder / each for each in inputs], folder / f"{name}.index", BuildOptions(device="cpu"))
     return folder
 
@@ -58,7 +62,9 @@ def test_scores_that_can_be_compared_order_hits_as_one_index_of_all_would(
     hits = collections.search(query, strategy=strategy, k=6, options=lambda _: {"exact": True})
     with Index.open(folder / "both.index", device="cpu") as both:
         expected = both.search(query, strategy=strategy, k=6, exact=True)
-    assert [hit.title_text for hit in map(_Titled, hits)] == [hit.title_text for hit in map(_Titled, expected)]
+    assert [hit.title_text for hit in map(_Titled, hits)] == [
+        hit.title_text for hit in map(_Titled, expected)
+    ]
     assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in expected], abs=1e-5)
 
 
@@ -68,7 +74,9 @@ class _Titled:
 
 
 @pytest.mark.parametrize("strategy", [None, "lexical", "single"])
-def test_no_collection_changes_the_order_of_its_own_hits(collections: Collections, strategy: str | None) -> None:
+def test_no_collection_changes_the_order_of_its_own_hits(
+    collections: Collections, strategy: str | None
+) -> None:
     hits = collections.search("a group of finite order", strategy=strategy, k=6)
     assert {hit.collection for hit in hits} == {"algebra", "analysis"}
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
@@ -118,7 +126,9 @@ def _hits(rows: list[tuple[str, float]]) -> Hits:
     ),
     st.booleans(),
 )
-def test_joining_keeps_every_hit_and_every_order(lists: list[list[tuple[str, float]]], comparable: bool) -> None:
+def test_joining_keeps_every_hit_and_every_order(
+    lists: list[list[tuple[str, float]]], comparable: bool
+) -> None:
     found = {str(number): _hits(rows) for number, rows in enumerate(lists)}
     together = joined(found, 100, comparable=comparable)
     for name, hits in found.items():

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from mathamr import __version__
 from mathamr.adapters.librarytools import library_tools
-from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable
+from mathamr.adapters.records import LONGEST_TEXT, explanation, provenance, readable, within_budget
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.postkind import PostKind
@@ -42,6 +42,8 @@ INSTRUCTIONS = (
 READING = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 """What clients are told of every tool: it changes nothing, and asks nobody outside of the collection."""
 MOST_HITS = 50
+LEAST_ANSWER, USUAL_ANSWER, MOST_ANSWER = 500, 20_000, 200_000
+"""Characters of hits in an answer, which goes into the context of a language model."""
 REPLACEMENT = "\ufffd"
 
 
@@ -74,23 +76,33 @@ def tools(index: Index) -> MCPServer[Any]:
         offset: Annotated[int, Field(ge=0, le=1000, description="hits to leave out at the front")] = 0,
         kinds: Annotated[list[PostKind], Field(description="only posts of these kinds; empty: all")] = [],  # noqa: B006
         tags: Annotated[list[str], Field(description="only posts with all of these tags")] = [],  # noqa: B006
+        longest: Annotated[
+            int,
+            Field(
+                ge=LEAST_ANSWER,
+                le=MOST_ANSWER,
+                description="most characters of all hits; fewer hits fit into less",
+            ),
+        ] = USUAL_ANSWER,
     ) -> dict[str, Any]:
         """Find posts or formulas in the collection; every hit has its id, its source and why it was found.
 
         Ask with a claim or a whole question ("every group of order p^2 is abelian"), not with keywords. `found` says
         whether anything matches: if it is "nothing", the collection does not contain what was asked, if it is "similar",
         perhaps not; `absent` lists words that it does not contain at all, and `checked` says what was looked through: say so
-        instead of guessing from the hits.
+        instead of guessing from the hits. `left_out` counts hits that did not fit into `longest`; ask for them with `offset`.
         """
         with _reported_errors(query, *tags):
             where = Filter(kinds=tuple(kinds), tags=tuple(tags))
             hits = index.search(query, task, k=k, offset=offset, where=where)
+        shown = list(within_budget(map(provenance, hits), longest))
         return {
             "found": hits.found,
             "absent": list(hits.absent),
             "checked": hits.checked.to_json() if hits.checked else None,
-            "hits": [provenance(hit) for hit in hits],
-            "more": hits.more,
+            "hits": shown,
+            "left_out": len(hits) - len(shown),
+            "more": hits.more or len(shown) < len(hits),
             "notes": list(hits.notes),
         }
 
@@ -101,7 +113,9 @@ def tools(index: Index) -> MCPServer[Any]:
     ) -> dict[str, Any]:
         """Say why a post is found: which of its sentences and formulas match which part of the query, and how closely."""
         with _reported_errors(query, id):
-            return explanation(index.explain(query, id))
+            found = explanation(index.explain(query, id))
+        matches = list(within_budget(found["matches"], USUAL_ANSWER))
+        return found | {"matches": matches, "left_out": len(found["matches"]) - len(matches)}
 
     @tool
     def read_post(

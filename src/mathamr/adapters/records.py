@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mathamr.posts.passage import passage
@@ -32,6 +34,20 @@ def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
         room -= len(text)
         (title if sentence.field == "title" else body).append(text)
     return "\n\n".join(part for part in (" ".join(title), " ".join(body)) if part)
+
+
+def within_budget(rows: Iterable[dict[str, Any]], longest: int) -> Iterator[dict[str, Any]]:
+    """Yield rows while they have at most so many characters as JSON, and the first in any case.
+
+    >>> [row["a"] for row in within_budget([{"a": 1}, {"a": 2}, {"a": 3}], 20)]
+    [1, 2]
+    """
+    room = longest
+    for number, row in enumerate(rows):
+        room -= len(json.dumps(row, ensure_ascii=False))
+        if number and room < 0:
+            return
+        yield row
 
 
 def provenance(hit: Hit) -> dict[str, Any]:

@@ -56,6 +56,9 @@ def show_hits(
     folded = sum(len(hit.others) for hit in hits)
     also = f" and {folded} folded under them" if folded else ""
     console.print(Text(f"{len(hits)} {'hit' if len(hits) == 1 else 'hits'}{also}{how}", style="dim"))
+    if hits.collections:
+        each = ", ".join(f"{name}: {found}" for name, found in hits.collections.items())
+        console.print(Text(f"best match in each collection: {each}", style="dim"))
     if hits.found in ("similar", "nothing") and hits.checked is not None:
         console.print(Text(str(hits.checked), style="dim"))
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from mathamr.posts.post import Post
     from mathamr.search.grouping import Grouping
     from mathamr.search.hits import Hits
-    from mathamr.search.searcher import Index
     from mathamr.search.query import Query
+    from mathamr.search.searcher import Index
     from mathamr.systems.ranking import Task
 
 _MISSING_BASE = re.compile(r"(?:^|[\s(])[\^_](?=[\w{])")
@@ -172,9 +172,16 @@ def command(
     with Collections.open(indexes, device=device, model=model) as opened:
 
         def options(index: Index) -> Mapping[str, Any]:
-            return {"exact": exact, "where": index.within(folder or (), where), "pool": pool, "group": grouping}
+            return {
+                "exact": exact,
+                "where": index.within(folder or (), where),
+                "pool": pool,
+                "group": grouping,
+            }
 
-        hits = opened.search(lambda index: read(index.macros), chosen, strategy, k, offset=offset, options=options)
+        hits = opened.search(
+            lambda index: read(index.macros), chosen, strategy, k, offset=offset, options=options
+        )
         changed = {
             name: changes for name, index in opened.indexes.items() if (changes := index.file_changes())
         }

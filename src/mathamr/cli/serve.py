@@ -17,10 +17,12 @@ from mathamr.index.location import index_beside, is_index
 
 
 def command(
-    index: Annotated[
-        Path,
+    indexes: Annotated[
+        list[Path],
         typer.Argument(
-            metavar="DIR", help="The index, or notes, which are indexed first.", show_default=False
+            metavar="DIR...",
+            help="The index, or notes, which are indexed first; several are searched together.",
+            show_default=False,
         ),
     ],
     host: Annotated[
@@ -63,7 +65,7 @@ def command(
         typer.Option(
             "--watch/--no-watch",
             help="Update the index whenever one of its files changes.",
-            show_default="watch, if DIR is notes and the server takes no writes",
+            show_default="watch, if each DIR is notes and the server takes no writes",
         ),
     ] = None,
     editor: Annotated[
@@ -91,13 +93,20 @@ def command(
     from mathamr.serve.launch import serve
 
     trust_parser(parser, parser_model)
-    is_made = is_index(index) or not index.expanduser().exists()
-    if is_made and (exclude is not None or no_gitignore):
+    made = [index for index in indexes if is_index(index) or not index.expanduser().exists()]
+    if made and (exclude is not None or no_gitignore):
         raise typer.BadParameter(
-            f"{index} is an index: give {'--no-gitignore' if exclude is None else '--exclude'} to mathamr index, which reads the files"
+            f"{made[0]} is an index: give {'--no-gitignore' if exclude is None else '--exclude'} to mathamr index, which reads the files"
         )
+    first, *others = [
+        index
+        if index in made
+        else _indexed(index, device, exclusion(exclude, [index], no_gitignore=no_gitignore))
+        for index in indexes
+    ]
     serve(
-        index if is_made else _indexed(index, device, exclusion(exclude, [index], no_gitignore=no_gitignore)),
+        first,
+        also=others,
         host=host,
         port=port,
         hosts=allow_host or (),
@@ -110,7 +119,7 @@ def command(
         quiet=quiet,
         json_log=json_log,
         processes=processes,
-        watch=not (is_made or API_KEY.value) if watch is None else watch,
+        watch=not (made or API_KEY.value) if watch is None else watch,
     )
 
 

@@ -127,7 +127,7 @@ def joined(found: Mapping[str, Hits], k: int, offset: int = 0, *, comparable: bo
     """
     key = _by_score if comparable else _by_match
     first, *rest = found.values()
-    every = [[replace(hit, collection=name) for hit in hits] for name, hits in found.items()]
+    every = [[_named(hit, name) for hit in hits] for name, hits in found.items()]
     order = list(merge(*(_in_order(hits, key) for hits in every), key=lambda each: each[0]))
     page = [hit for _, hit in order[offset : offset + k]]
     hits = tuple(replace(hit, rank=offset + place) for place, hit in enumerate(page, 1))
@@ -147,8 +147,14 @@ def joined(found: Mapping[str, Hits], k: int, offset: int = 0, *, comparable: bo
         absent=tuple(absent),
         counts=None,
         found=best,
+        collections={name: each.found for name, each in found.items()},
         checked=_together([each.checked for each in found.values() if each.checked is not None]),
     )
+
+
+def _named(hit: Hit, collection: str) -> Hit:
+    others = tuple(replace(other, collection=collection) for other in hit.others)
+    return replace(hit, collection=collection, others=others)
 
 
 def _is_absolute(ranking: Ranking) -> bool:
@@ -166,7 +172,9 @@ def _by_match(hit: Hit) -> tuple[float, ...]:
     return (MATCHES.index(hit.match), -round(hit.evidence.get(GRADE, 0.0), 6), hit.rank)
 
 
-def _in_order(hits: Sequence[Hit], key: Callable[[Hit], tuple[float, ...]]) -> list[tuple[tuple[float, ...], Hit]]:
+def _in_order(
+    hits: Sequence[Hit], key: Callable[[Hit], tuple[float, ...]]
+) -> list[tuple[tuple[float, ...], Hit]]:
     """Return hits with keys that never fall, so that joining keeps their order: none is worse than what stands below it."""
     keys = list(accumulate(map(key, reversed(hits)), min))
     return list(zip(reversed(keys), hits, strict=True))

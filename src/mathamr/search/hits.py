@@ -315,6 +315,8 @@ class Hits:
     """
     checked: Receipt | None = None
     """What the search looked through."""
+    collections: Mapping[str, Found] = field(default_factory=dict)
+    """The best match in each collection, where several were searched."""
 
     @property
     def similar_from(self) -> int:
@@ -369,6 +371,7 @@ class Hits:
             "found": self.found,
             "absent": list(self.absent),
             "checked": self.checked.to_json() if self.checked else None,
+            **({"collections": dict(self.collections)} if self.collections else {}),
             "notes": list(self.notes),
             "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
             "hits": [hit.to_json() for hit in self.hits],

@@ -104,6 +104,10 @@ class HitShown(BaseModel):
     """A post that was found, or in which a formula was found."""
 
     id: str
+    collection: str | None = Field(
+        None,
+        description="the collection that it is of, where several are served: `?collection=` of other routes",
+    )
     rank: int
     score: float
     share: float
@@ -163,6 +167,9 @@ class SearchAnswer(BaseModel):
     )
     absent: list[str] = Field(description="words of a short query that no entry has")
     checked: ReceiptShown | None = Field(description="what the search looked through")
+    collections: dict[str, Found] = Field(
+        default={}, description="the best match in each collection, where several are searched"
+    )
     counts: FilterCounts | None = Field(
         description="what filters would keep of the results; null unless asked for"
     )
@@ -426,6 +433,9 @@ class IndexAnswer(BaseModel):
     graphs: bool = Field(description="true if the model reads graphs of meaning, which the index stores")
     writable: bool
     read_key_needed: bool
+    collections: dict[str, int] = Field(
+        description="the entries of each collection, where several are served"
+    )
 
 
 class HealthAnswer(BaseModel):

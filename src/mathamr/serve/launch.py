@@ -5,8 +5,8 @@ from __future__ import annotations
 import faulthandler
 import signal
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mathamr.core.memory import keep_loaded, limit_thread_memory
 from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.workers import WorkLimits
 from mathamr.index.indexing.writer import IndexWriter
+from mathamr.search.collections import collection_names
 from mathamr.search.editors import check_editor
 from mathamr.search.searcher import Index, load_for_forks
 from mathamr.serve.access import Keys, allowed_hosts
@@ -45,6 +46,7 @@ def _print_address(where: str) -> None:
 def serve(
     path: Path,
     *,
+    also: Sequence[Path] = (),
     host: str = "127.0.0.1",
     port: int = 8080,
     hosts: Iterable[str] = (),
@@ -64,7 +66,7 @@ def serve(
 
     `announce` gets the address of the page as soon as the server answers. `processes` is the number of worker
     processes; None starts one a processor where the index allows it. With `watch` the index follows its files. `beside` is another index, in which clients find what
-    corresponds to a post.
+    corresponds to a post. `also` are further collections, which are searched together with the first.
     """
     if editor is not None:
         check_editor(editor)
@@ -81,15 +83,16 @@ def serve(
         )
     signal.signal(signal.SIGTERM, _stop)
     count = worker_count(processes, writes=bool(keys.write))
+    if also and keys.write:
+        raise MathAMRError(f"a server that takes writes has one index: name one, or leave {API_KEY.name} out")
     if watch and keys.write:
         raise MathAMRError(
             "a server that takes writes cannot watch files, since one process may change the index: leave --watch out"
         )
 
-    with (
-        closing(bound_socket(host, port)) as listening,
-        following(path, device, quiet=quiet) if watch else nullcontext(),
-    ):
+    with closing(bound_socket(host, port)) as listening, ExitStack() as followed:
+        for each in (path, *also) if watch else ():
+            followed.enter_context(following(each, device, quiet=quiet))
         where = address(host, listening.getsockname()[1])
 
         def run(started: Callable[[], None]) -> None:
@@ -98,19 +101,33 @@ def serve(
                 _opened(path, keys, device, model) as index,
                 _parser(index, allowed) as parser,
                 Index.open(beside, device=device) if beside else nullcontext() as other,
+                ExitStack() as further,
             ):
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
+                others = [
+                    further.enter_context(Index.open(each, device=device, model=model)) for each in also
+                ]
+                for each in others:
+                    if (own_parser := further.enter_context(_parser(each, allowed))) is not None:
+                        each.use_parser(own_parser)
+                    each.warm()
                 keep_loaded()
 
                 with closing(Service(index, allowed, keys, editor=editor, beside=other)) as service:
+                    if others:
+                        name, *names = collection_names(each.archive.folder for each in (index, *others))
+                        service.serve_also(dict(zip(names, others, strict=True)), name)
                     app = create_app(service, allowed_hosts(host, hosts), log_queries=log_queries)
                     own = own_socket(listening) if count > 1 else listening
                     server(app, allowed, started).run([own])
 
-        _report(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
-        shared = load_for_forks(path, device=device, model=model) if count > 1 else None
+        _report(
+            f"loading the model of {', '.join(map(str, (path, *also)))}"
+            + (f" in {count} processes" if count > 1 else "")
+        )
+        shared = [load_for_forks(each, device=device, model=model) for each in (path, *also) if count > 1]
         if warning := exposure_warning(host, has_read_key=bool(keys.read)):
             _report(warning)
         try:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Query, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.core.errors import MathAMRError
@@ -30,6 +30,9 @@ T = TypeVar("T")
 LOG = logging.getLogger("mathamr.serve")
 
 
+_QUEUES = ("searches", "reads", "rendering", "drawing", "writes")
+
+
 @dataclass
 class Service:
     """One index and the rules under which it is served.
@@ -46,8 +49,16 @@ class Service:
     """The editor that opens files of posts on the reader's machine, which is this one; responses have full paths then."""
     beside: Index | None = None
     """Another index, in which clients find what corresponds to a post of this one."""
+    host: Service | None = None
+    """The service of the first collection, whose queues this one shares, where several collections are served."""
 
     def __post_init__(self) -> None:
+        self.collections: dict[str, Service] = {}
+        """The services of all collections by name, this one first; empty where one index is served."""
+        if self.host is not None:
+            self.__dict__.update({name: getattr(self.host, name) for name in _QUEUES})
+            self.answers = answer_cache()
+            return
         limits = self.limits
         self.answers = answer_cache()
         self.searches = WorkQueue("search", limits.workers, limits.waiting, reserve=1)
@@ -55,6 +66,18 @@ class Service:
         self.rendering = WorkQueue("render", limits.workers, limits.waiting, reserve=1)
         self.drawing = WorkQueue("graph", 1, limits.waiting)
         self.writes = WorkQueue("write", 1, limits.waiting_writes)
+
+    def serve_also(self, others: Mapping[str, Index], name: str) -> None:
+        """Serve further collections, beside this one of that name."""
+        self.collections = {name: self} | {
+            each: Service(index, self.limits, self.keys, self.editor, host=self)
+            for each, index in others.items()
+        }
+
+    @property
+    def every(self) -> tuple[Service, ...]:
+        """The services of all collections."""
+        return tuple(self.collections.values()) or (self,)
 
     @property
     def queues(self) -> tuple[WorkQueue, ...]:
@@ -125,10 +148,21 @@ class Service:
             return work()
 
 
-async def service_of(request: Request) -> Service:
+async def service_of(
+    request: Request,
+    collection: Annotated[
+        str | None,
+        Query(description="one of several served collections; a search without it is of all", max_length=500),
+    ] = None,
+) -> Service:
     """Return the service of the application; `async`, because FastAPI would run a plain function in a thread."""
     service: Service = request.app.state.service
-    return service
+    if collection is None:
+        return service
+    if collection not in service.collections:
+        known = ", ".join(service.collections) or "none, since one index is served"
+        raise ApiError("invalid", f"unknown collection; known are {known}", "collection")
+    return service.collections[collection]
 
 
 ServiceOf = Annotated[Service, Depends(service_of)]

@@ -15,6 +15,7 @@ export const START = Object.freeze({
   kinds: [],
   folders: [],
   page: 1,
+  collection: "",
   ...CLOSED,
 });
 
@@ -30,6 +31,7 @@ export function fromAddress(search) {
     kinds: distinct(given.getAll("kind")),
     folders: distinct(given.getAll("folder")),
     page: Number.isInteger(page) && page > 0 ? Math.min(page, 10000) : 1,
+    collection: given.get("collection") ?? "",
     post: given.get("post") ?? "",
     formula: given.get("formula") ?? "",
     latex: given.get("latex") ?? "",
@@ -50,6 +52,7 @@ export function toAddress(state) {
   for (const kind of state.kinds) say("kind", kind);
   for (const folder of state.folders) say("folder", folder);
   if (state.page > 1) said.append("page", state.page);
+  if (state.post || state.formula) say("collection", state.collection);
   say("post", state.post);
   say("formula", state.formula);
   say("latex", state.latex);

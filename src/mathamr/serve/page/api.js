@@ -29,6 +29,19 @@ function key() {
   }
 }
 
+let collection = "";
+
+/** Of which collection posts and formulas are asked for, where the server has several; empty is its first. */
+export function within(name) {
+  collection = name;
+}
+
+/** The address of something in that collection. */
+function inside(path) {
+  if (!collection) return path;
+  return `${path}${path.includes("?") ? "&" : "?"}collection=${piece(collection)}`;
+}
+
 async function answer(path, { body = null, signal = undefined } = {}) {
   const headers = {};
   if (body !== null) headers["Content-Type"] = "application/json";
@@ -85,37 +98,37 @@ export function search({ query, task, strategy, tags, kinds, folders, page }, si
 /** The parts of the query against the parts of a post; of a found formula also its nodes against the query's. */
 export function explain({ query, task, post, formula }, signal) {
   const id = task === "formulas" && formula ? formula : post;
-  return json("explain", { body: { q: query, id, task }, signal });
+  return json(inside("explain"), { body: { q: query, id, task }, signal });
 }
 
 /** A post with its text as clean HTML. */
 export function post(id, signal) {
-  return json(`posts/${piece(id)}`, { signal });
+  return json(inside(`posts/${piece(id)}`), { signal });
 }
 
 /** What corresponds to a post in the other index of the server. */
 export function beside(id, signal) {
-  return json(`beside/${piece(id)}`, { signal });
+  return json(inside(`beside/${piece(id)}`), { signal });
 }
 
 /** Entries that say something similar to one. */
 export function similarTo(id, signal) {
-  return json(`similar/${piece(id)}`, { signal });
+  return json(inside(`similar/${piece(id)}`), { signal });
 }
 
 /** The picture of a post's graph, as SVG. */
 export function graphPicture(id, signal) {
-  return text(`graphs/${piece(id)}?format=svg`, { signal });
+  return text(inside(`graphs/${piece(id)}?format=svg`), { signal });
 }
 
 /** A formula of the index, with its trees as text. */
 export function formula(id, signal) {
-  return json(`formulas/${piece(id)}`, { signal });
+  return json(inside(`formulas/${piece(id)}`), { signal });
 }
 
 /** The two trees of a formula of the index, as SVG. */
 export function formulaPicture(id, signal) {
-  return text(`formulas/${piece(id)}?format=svg`, { signal });
+  return text(inside(`formulas/${piece(id)}?format=svg`), { signal });
 }
 
 /** The two trees of any LaTeX, as SVG. */

@@ -73,7 +73,8 @@ function isPanelWanted() {
 }
 
 function showPanel() {
-  results.mark(state.post, state.formula);
+  results.mark(state.post, state.formula, state.collection);
+  api.within(state.collection);
   if (isPanelWanted()) {
     panel.show(state, found.find(isOpen));
   } else if (panel.isOpen) {
@@ -84,8 +85,8 @@ function showPanel() {
   }
 }
 
-function isOpen({ id, formula }) {
-  return id === state.post && (!formula || !state.formula || formula.id === state.formula);
+function isOpen({ id, collection, formula }) {
+  return id === state.post && (collection ?? "") === state.collection && (!formula || !state.formula || formula.id === state.formula);
 }
 
 function closePanel() {

@@ -43,7 +43,7 @@ export class Panel {
   /** Shows what a state asks for; `hit` is the result it belongs to, when there is one. */
   async show(state, hit) {
     this.asked?.abort();
-    const isNew = !this.isOpen || this.post !== state.post || this.latex !== state.latex;
+    const isNew = !this.isOpen || this.post !== state.post || this.state.collection !== state.collection || this.latex !== state.latex;
     Object.assign(this, { state, hit, post: state.post, latex: state.latex });
     this.place.hidden = false;
     document.body.classList.add("with-panel");
@@ -140,12 +140,13 @@ export class Panel {
   }
 
   async read(id, signal) {
-    if (!this.posts.has(id)) {
+    const key = JSON.stringify([this.state.collection, id]);
+    if (!this.posts.has(key)) {
       const read = await api.post(id, signal);
       if (this.posts.size >= POSTS_KEPT) this.posts.delete(this.posts.keys().next().value);
-      this.posts.set(id, read);
+      this.posts.set(key, read);
     }
-    return this.posts.get(id);
+    return this.posts.get(key);
   }
 
   // -- the post

@@ -59,10 +59,12 @@ export class Results {
   }
 
   /** Marks the result whose post is open; one that is folded is shown. */
-  mark(post, formula) {
+  mark(post, formula, collection = "") {
     for (const item of this.list.querySelectorAll(".hit, .other")) {
       const isOpen =
-        item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
+        item.dataset.post === post &&
+        item.dataset.collection === collection &&
+        (!item.dataset.formula || !formula || item.dataset.formula === formula);
       item.classList.toggle("open", post !== "" && isOpen);
       if (post !== "" && isOpen) item.closest("details")?.setAttribute("open", "");
     }
@@ -77,7 +79,7 @@ export class Results {
 
   hit(hit, index) {
     const name = hit.title.length ? hit.title : [{ kind: "text", text: hit.id, matched: false }];
-    const open = { ...CLOSED, post: hit.id };
+    const open = { ...CLOSED, post: hit.id, collection: hit.collection ?? "" };
     const titleId = `hit-${index}`;
     const isFormula = hit.formula !== null && hit.formula !== undefined;
     return element(
@@ -86,7 +88,7 @@ export class Results {
         class: isFormula ? "hit of-formula" : "hit",
         tabindex: index === 0 ? "0" : "-1",
         "aria-labelledby": titleId,
-        data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
+        data: { post: hit.id, collection: hit.collection ?? "", ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit) : null,
       element("h3", { id: titleId }, hit.parent ? answerTo(hit.kind) : null, ...this.title(name, open)),
@@ -130,8 +132,8 @@ export class Results {
     const name = hit.title.length ? hit.title : [{ kind: "text", text: hit.id, matched: false }];
     return element(
       "li",
-      { class: "other", data: { post: hit.id } },
-      element("h4", {}, hit.parent ? answerTo(hit.kind) : null, ...this.title(name, { ...CLOSED, post: hit.id })),
+      { class: "other", data: { post: hit.id, collection: hit.collection ?? "" } },
+      element("h4", {}, hit.parent ? answerTo(hit.kind) : null, ...this.title(name, { ...CLOSED, post: hit.id, collection: hit.collection ?? "" })),
       this.snippet(hit),
       element("div", { class: "about" }, ...this.facts(hit)),
     );
@@ -188,6 +190,7 @@ export class Results {
   facts(hit) {
     const parts = Object.entries(hit.evidence ?? {}).map(([name, value]) => `${name} ${score(value)}`);
     return [
+      hit.collection ? element("span", { class: "collection" }, hit.collection) : null,
       element("span", { class: "kind", data: { kind: hit.kind } }, hit.kind),
       element(
         "span",

@@ -7,6 +7,7 @@ import time
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.posts.rendering.drawing import LONGEST_FORMULA, Drawn, draw_formula, draw_marked
+from mathamr.search.collections import Collections
 from mathamr.search.fragment import shortened
 from mathamr.search.grouping import Grouping
 from mathamr.serve.answercache import JsonAnswer
@@ -33,7 +35,9 @@ from mathamr.systems.ranking import Task
 
 if TYPE_CHECKING:
     from mathamr.search.filtercounts import FilterCounts
-    from mathamr.search.hits import FormulaHit, Hit
+    from mathamr.search.hits import FormulaHit, Hit, Hits
+    from mathamr.search.query import Query as AskedQuery
+    from mathamr.search.searcher import Index
 
 router = APIRouter(tags=["search"])
 LOG = logging.getLogger("mathamr.serve")
@@ -112,7 +116,8 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
     if options.offset + options.k > limits.depth:
         raise ApiError("invalid", f"offset + k may be at most {limits.depth}", "offset")
     where = _filter(service, options.filter)
-    answer = await service.search(lambda: _answered(service, options, where))
+    work = _answered if not service.collections or "collection" in request.query_params else _of_all
+    answer = await service.search(lambda: work(service, options, where))
     request.state.stages = answer.seconds
     return Response(answer.body, media_type="application/json")
 
@@ -152,6 +157,61 @@ def _answered(service: Service, options: SearchRequest, where: Filter) -> JsonAn
     return answer.with_seconds(no_time | rounded_seconds({}, 0.0, time.perf_counter() - started))
 
 
+def _of_all(service: Service, options: SearchRequest, where: Filter) -> JsonAnswer:
+    """Return the joined hits of all collections."""
+    started = time.perf_counter()
+    served = service.collections
+    tasks = {_checked_task(each, options) for each in served.values()}
+    task = options.task or ("answers" if tasks == {"answers"} else "formulas")
+    together = Collections({name: each.index for name, each in served.items()})
+    queries = {id(each.index): read_query(each, options.q, task) for each in served.values()}
+    query = queries[id(service.index)]
+    for each in served.values():
+        of_request(partial(each.index.narrowed, queries[id(each.index)], where), "q")
+
+    def arguments(index: Index) -> dict[str, Any]:
+        narrowed = of_request(lambda: index.within(options.filter.folders, where), "folders")
+        return {"exact": options.exact, "where": narrowed, "group": options.group}
+
+    hits = of_index(
+        lambda: together.search(
+            lambda index: queries[id(index)],
+            task,
+            options.strategy,
+            options.k,
+            offset=options.offset,
+            options=arguments,
+        )
+    )
+    drawing = time.perf_counter()
+    shown = {
+        name: iter(shown_hits(each, [hit for hit in hits if hit.collection == name]))
+        for name, each in served.items()
+    }
+    answer = _answer(options, task, query, hits, [next(shown[hit.collection]) for hit in hits])
+    now = time.perf_counter()
+    return JsonAnswer.of(answer, rounded_seconds(hits.seconds, now - drawing, now - started), lasts=False)
+
+
+def _answer(
+    options: SearchRequest, task: Task, query: AskedQuery, hits: Hits, shown: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "query": query_shown(query, hits.notes),
+        "task": task,
+        "strategy": hits.strategy,
+        "k": options.k,
+        "offset": options.offset,
+        "more": hits.more,
+        "found": hits.found,
+        "absent": list(hits.absent),
+        "checked": hits.checked.to_json() if hits.checked else None,
+        "collections": dict(hits.collections),
+        "counts": _counts_shown(hits.counts) if hits.counts else None,
+        "hits": shown,
+    }
+
+
 def _searched(
     service: Service, options: SearchRequest, task: Task, where: Filter, started: float
 ) -> JsonAnswer:
@@ -173,20 +233,7 @@ def _searched(
         )
     )
     drawing = time.perf_counter()
-    shown = shown_hits(service, hits)
-    answer = {
-        "query": query_shown(query, hits.notes),
-        "task": task,
-        "strategy": hits.strategy,
-        "k": options.k,
-        "offset": options.offset,
-        "more": hits.more,
-        "found": hits.found,
-        "absent": list(hits.absent),
-        "checked": hits.checked.to_json() if hits.checked else None,
-        "counts": _counts_shown(hits.counts) if hits.counts else None,
-        "hits": shown,
-    }
+    answer = _answer(options, task, query, hits, shown_hits(service, hits))
     now = time.perf_counter()
     return JsonAnswer.of(
         answer,
@@ -203,7 +250,8 @@ def shown_hits(service: Service, hits: Iterable[Hit]) -> list[dict[str, Any]]:
 
     def shown(hit: Hit) -> dict[str, Any]:
         origin = service.origin(hit.source, hit.place)
-        return _hit(hit, formulas) | origin | {"others": list(map(shown, hit.others))}
+        own = {"collection": hit.collection or None, "others": list(map(shown, hit.others))}
+        return _hit(hit, formulas) | origin | own
 
     return list(map(shown, hits))
 

@@ -34,7 +34,7 @@ async def health() -> Any:
 @router.get("/ready", response_model=ReadyAnswer)
 async def ready(service: ServiceOf) -> Any:
     """Return whether a search sent now would be answered, without a key; if not, status 503 or 429: send requests elsewhere."""
-    posts = await service.search(lambda: of_index(lambda: _ready(service)))
+    posts = await service.search(lambda: of_index(lambda: sum(map(_ready, service.every))))
     return {"status": "ready", "posts": posts, "behind": service.archive.behind or None}
 
 
@@ -75,4 +75,5 @@ def _about(service: Service) -> dict[str, Any]:
         "graphs": manifest.parser is not None,
         "writable": service.writable,
         "read_key_needed": bool(service.keys.read),
+        "collections": {name: len(each.archive.catalogue) for name, each in service.collections.items()},
     }
