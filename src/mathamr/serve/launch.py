@@ -71,6 +71,8 @@ def serve(
     if editor is not None:
         check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
+    if also and keys.write:
+        raise MathAMRError(f"a server that takes writes has one index: name one, or leave {API_KEY.name} out")
     requested = Limits().changed(limits)
     allowed = fit_to_files(requested)
     set_up_log(quiet=quiet, as_json=json_log)
@@ -83,8 +85,6 @@ def serve(
         )
     signal.signal(signal.SIGTERM, _stop)
     count = worker_count(processes, writes=bool(keys.write))
-    if also and keys.write:
-        raise MathAMRError(f"a server that takes writes has one index: name one, or leave {API_KEY.name} out")
     if watch and keys.write:
         raise MathAMRError(
             "a server that takes writes cannot watch files, since one process may change the index: leave --watch out"
