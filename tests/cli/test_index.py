@@ -169,6 +169,23 @@ def test_what_gitignore_hides_is_named_and_can_be_indexed(model_folder: Path, tm
     assert ids() == {"a.md", "c.md"}
 
 
+def test_words_that_reach_no_entry_are_counted_of_new_and_of_unchanged_files(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    notes = write_files(
+        tmp_path / "notes", {f"{n}.typ": "Let every bounded sequence converge. // a remark\n" for n in range(3)}
+    )
+    for changed in (3, 0, 1):
+        if changed == 1:
+            (notes / "0.typ").write_text("Let every sequence converge.\n")
+        result = build(notes, tmp_path / "index", model_folder, "--json")
+        assert result.exit_code == 0, result.output
+        (row,) = json.loads(result.stdout)["reading"].values()
+        wanted = (18, 3) if changed != 1 else (16, 2)
+        assert (row["words_read"], row["words_left_out"]) == wanted
+    assert "of 16 words read are in no entry" in build(notes, tmp_path / "index", model_folder, "-v").stdout
+
+
 def test_unknown_commands_are_said_each_time(model_folder: Path, tmp_path: Path) -> None:
     folder = write_files(
         tmp_path / "notes", {"a.md": "Let $\\Deduce x$ and $\\Deduce y$ be.", "b.md": "Let $\\alpha$."}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 
+from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
 
@@ -27,3 +28,19 @@ def test_any_number_of_causes_is_counted_in_bounded_memory():
     assert report.skipped.total() == 10 * Report.MOST_CAUSES
     assert len(report.skipped) == Report.MOST_CAUSES + 1
     assert len(report.examples) == Report.MOST_CAUSES + 1
+
+
+def test_words_that_are_in_no_post_are_counted_through_rows_once():
+    whole = Report()
+    for name, words in (("a.typ", "Let every sequence converge"), ("b.typ", "Nothing here")):
+        report = Report()
+        report.at(name)
+        report.took(words)
+        report.account.gave(Post(name, "note", "Let every sequence"))
+        row = json.loads(json.dumps(report.to_row()))
+        assert row == json.loads(json.dumps(report.to_row()))
+        whole.add(row)
+    assert (whole.words_read, whole.words_left_out) == (6, 3)
+    again = Report()
+    again.add(whole.to_row())
+    assert (again.to_dict()["words_read"], again.to_dict()["words_left_out"]) == (6, 3)

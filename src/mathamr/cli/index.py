@@ -307,6 +307,10 @@ def _show(summary: BuildSummary) -> None:
     counts, intake = summary.manifest.counts, summary.intake
     table.add_row("entries", f"{counts['posts']:,}", changes(summary))
     table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visual_classes']:,} visual classes")
+    reports = intake.reports.values()
+    if left_out := sum(report.words_left_out for report in reports):
+        read = sum(report.words_read for report in reports)
+        table.add_row("left out", f"{left_out:,}", f"of {read:,} words read are in no entry")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
         rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""

@@ -107,10 +107,10 @@ def _counts(summary: PostCounts, report: Report) -> Table:
         listed, found = report.companions["formulas_listed"], report.companions["formulas_found"]
         text = f"of {listed:,} formula ids of the tables found" + (" (all)" if listed == found else "")
         table.add_row(f"{found:,}", text)
-    if report.account.left_out:
+    if report.words_left_out:
         table.add_row(
-            f"{report.account.left_out:,}",
-            f"of {report.account.read:,} words read are in no post (--json names some)",
+            f"{report.words_left_out:,}",
+            f"of {report.words_read:,} words read are in no post (--json names some)",
         )
     for count, name in (
         (summary.links, "links"),

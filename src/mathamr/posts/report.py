@@ -164,6 +164,16 @@ class Report:
         """Return which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
+    @property
+    def words_read(self) -> int:
+        """The number of words that were read of documents."""
+        return self.account.read + self.tallies["words read"]
+
+    @property
+    def words_left_out(self) -> int:
+        """The number of these words that are in no post."""
+        return self.account.left_out + self.tallies["words left out"]
+
     def lines(self) -> list[str]:
         """Return what was skipped, repaired, missing, ignored or excluded, for people: one line for each cause, with an example."""
         verbs = {
@@ -219,8 +229,8 @@ class Report:
             "ignored_by_cause": dict(self.ignored.most_common()),
             "excluded": self.excluded.total(),
             "excluded_by_rule": dict(self.excluded.most_common()),
-            "words_read": self.account.read,
-            "words_left_out": self.account.left_out,
+            "words_read": self.words_read,
+            "words_left_out": self.words_left_out,
             "left_out_of": [{"file": file, "words": words} for file, words in self.account.examples],
             "companions": dict(self.companions),
             "formulas_with_unknown_commands": self.tallies["formulas with unknown commands"],
@@ -233,7 +243,11 @@ class Report:
 
     def to_row(self) -> dict[str, Any]:
         """Return what was reported, for storing it or sending it to another process; empty if there was nothing."""
+        self.account.close()
         counts: dict[str, Any] = {name: dict(getattr(self, name)) for name in _COUNTS if getattr(self, name)}
+        if self.words_read:
+            words = {"words read": self.words_read, "words left out": self.words_left_out}
+            counts["tallies"] = counts.get("tallies", {}) | words
         if self.incomplete:
             counts["incomplete"] = sorted(self.incomplete)
         if self.examples:
@@ -265,6 +279,7 @@ class Report:
             getattr(self, name).clear()
         self.examples = {}
         self.incomplete = set()
+        self.account = WordAccount()
 
     def _count_cause(self, counts: Counter[str], cause: str, message: str) -> None:
         cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"
