@@ -173,7 +173,8 @@ def test_words_that_reach_no_entry_are_counted_of_new_and_of_unchanged_files(
     model_folder: Path, tmp_path: Path
 ) -> None:
     notes = write_files(
-        tmp_path / "notes", {f"{n}.typ": "Let every bounded sequence converge. // a remark\n" for n in range(3)}
+        tmp_path / "notes",
+        {f"{n}.typ": "Let every bounded sequence converge. // a remark\n" for n in range(3)},
     )
     for changed in (3, 0, 1):
         if changed == 1:
