@@ -27,7 +27,7 @@ PATH = re.compile(
 )
 INVOKED = re.compile(r"(?:^ {4,}|`|(?:&&|;) )mathamr ([a-z]+)\b([^`\n|;&]*)", re.M)
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]+|-[a-z])(?![\w-])")
-PAST = {"history.md", "tried.md"}
+PAST = {"conclusions.md"}
 """Pages that name commands of earlier versions."""
 
 

@@ -1,7 +1,7 @@
 """The layers of the networks in numpy, for inference without torch: normalisation, GELU, matrices of relations.
 
 ONNX Runtime computes the text encoder, but not these networks: a graph of operations is fixed, so that it multiplies by the matrices of
-all 124 relations of formulas where a formula has a dozen (lab/notes/speed.md has the measurement).
+all 124 relations of formulas where a formula has a dozen (lab/notes/conclusions.md has the measurement).
 """
 
 from __future__ import annotations
