@@ -67,7 +67,7 @@ class CanonicalForm:
     children: tuple[tuple[int, ...], ...]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=64)
 def canonical_form(tree: Opt) -> CanonicalForm:
     r"""Return the canonical form of a formula in the mathematician's reading.
 

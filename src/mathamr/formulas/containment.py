@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal
@@ -38,11 +39,15 @@ class Subformula:
     def __init__(self, tree: Opt) -> None:
         self._tree = _keyed(tree if len(tree) <= LARGEST else _NOTHING)
         self.size = len(self._tree.labels) if len(tree) <= LARGEST else len(tree)
-        self._needed = {label for label in self._tree.alike if label[:2] not in ("V!", "F!")} - MADE
+        kept = (label for label in self._tree.alike if label[:2] not in ("V!", "F!") and label not in MADE)
+        self._needed = Counter(kept)
 
     def may_be_in(self, formula: Opt) -> bool:
-        """Return False for a formula that lacks an operator or a number of this one, so that they need not be compared."""
-        return self._needed.issubset(formula.labels)
+        """Return False for a formula that has fewer of an operator or a number than this one, so that they need not be compared."""
+        labels = formula.labels
+        if "U!and" in labels:  # its canonical form repeats the sides of a chain
+            return self._needed.keys() <= set(labels)
+        return all(labels.count(label) >= often for label, often in self._needed.items())
 
     def inside(self, formula: Opt) -> Contained | None:
         """Return how a formula contains this one, or equals it; None if it does not."""
@@ -58,7 +63,7 @@ class Subformula:
 
     def is_as_large_as(self, formula: Opt) -> bool:
         """Return True for a formula of the same size, which is the whole of this one if it contains it."""
-        return self.size == len(canonical_form(formula).labels)
+        return self.size == len(_keyed(formula).labels)
 
     def _places(self, found: _Keyed) -> Iterator[int]:
         """Yield the nodes of a formula that have the shape of this one, perhaps beside further operands."""
@@ -135,7 +140,7 @@ class Subformula:
         return None if theirs in names.values() else {**names, label: theirs}
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _keyed(tree: Opt) -> _Keyed:
     return _Keyed(tree)
 

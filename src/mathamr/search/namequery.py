@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
@@ -206,7 +206,7 @@ class NameQuery:
                 continue
             bonus[each] = self._title_bonus(seen.post)
             self._note_listing(seen.post, listed)
-            if self._is_called(seen.post):
+            if self._is_among(own_names(seen.post)):
                 (headed if seen.post.kind == "section" else own).add(each)
             if isinstance(seen, Preview):
                 worth, is_together = self._text_bonus(seen)
@@ -250,29 +250,27 @@ class NameQuery:
         """
         name = self.stems
         if post.markup == "declaration" and not self.is_identifier:
-            has_name = name in map(stems, last_parts(post))
+            has_name = self._is_among(last_parts(post))
             shares = [len(name) / len(each) for each in called(post) if each] if has_name else []
         else:
-            shares = [len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name)]
-        shares += [1.0] if self._is_called(post) else []
+            known = (each for each in called(post) if len(each) >= len(name))
+            shares = [len(name) / len(each) for each in map(stems, known) if has_phrase(each, name)]
+        shares += [1.0] if self._is_among(own_names(post)) else []
         own = 0 if has_inherited_title(post) else 1
         return max((_TITLED * (own + share) for share in shares), default=0.0)
 
     def _answers_to_tagged(self, ids: Sequence[str], posts: NamedPosts) -> dict[str, float]:
         """Return 1 for each post without tags that answers a question with the name as a tag."""
         parents = posts.parents(ids)
-        heads = posts.preview_heads(sorted({*parents, *parents.values()}))
-        tagged = {each for each, head in heads.items() if self.stems in map(stems, tag_names(head.post))}
-        return {
-            each: 1.0
-            for each, parent in parents.items()
-            if parent in tagged and each in heads and is_tagged_by_question(heads[each].post)
-        }
+        questions = posts.preview_heads(sorted({*parents.values()}))
+        tagged = {each for each, head in questions.items() if self._is_among(tag_names(head.post))}
+        answers = posts.preview_heads([each for each, parent in parents.items() if parent in tagged])
+        return {each: 1.0 for each, head in answers.items() if is_tagged_by_question(head.post)}
 
     def _note_listing(self, post: Post, listed: dict[str, dict[str, float]]) -> None:
         """Add a post to those that their authors listed under the name: as a tag, else as an entry of an index."""
         for evidence, names_of in (("tag", tag_names), ("indexed", entry_names)):
-            if self.stems in map(stems, names_of(post)):
+            if self._is_among(names_of(post)):
                 listed.setdefault(evidence, {})[post.id] = 1.0
                 return
 
@@ -311,9 +309,9 @@ class NameQuery:
             together
         )
 
-    def _is_called(self, post: Post) -> bool:
-        """Return True if the name is one of the post's own."""
-        return self.stems in map(stems, own_names(post))
+    def _is_among(self, found: Iterable[Sequence[str]]) -> bool:
+        """Return True if the name is one of some, which are written as words."""
+        return any(len(each) == len(self.words) and stems(each) == self.stems for each in found)
 
     def _is_defined_in(self, body: str, markup: Markup) -> bool:
         """Return True if a text emphasises the name."""

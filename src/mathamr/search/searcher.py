@@ -100,6 +100,7 @@ class Index(Closing):
         self._macros: tuple[int, Mapping[str, str]] = (-1, {})
         self._declares: tuple[int, bool] = (-1, False)
         self._checked: tuple[int, Receipt] | None = None
+        self._outdated_parts: tuple[tuple[int, str | None], Sequence[str]] = ((-1, None), ())
         self._judge = Judge(archive, lambda: self.has_declarations)
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
@@ -323,13 +324,17 @@ class Index(Closing):
         return replace(receipt, changes=self.file_changes()) if is_denial else receipt
 
     def _outdated(self) -> list[str]:
-        """Say which parts of the index this version would make otherwise."""
+        """Say which parts of the index this version would make otherwise, looked at once for each revision."""
         catalogue = self.archive.catalogue
-        if catalogue.meta(SOURCES) == sources_digest():
+        made_by = catalogue.meta(SOURCES)
+        if made_by == sources_digest():
             return []
-        from mathamr.index.indexing.fingerprints import Fingerprints
+        if self._outdated_parts[0] != (catalogue.revision, made_by):
+            from mathamr.index.indexing.fingerprints import Fingerprints
 
-        parts = Fingerprints(catalogue, self.archive.needs).outdated_parts()
+            found = Fingerprints(catalogue, self.archive.needs).outdated_parts()
+            self._outdated_parts = (catalogue.revision, made_by), found
+        parts = self._outdated_parts[1]
         return [outdated_note(parts, self.archive.folder)] if parts else []
 
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:

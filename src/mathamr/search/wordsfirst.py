@@ -37,7 +37,7 @@ def order_by_words(
         return hits
     columns, known = ScoredColumns.of(hits), wanted.counts(lexicon)
     held = known[columns.rows_in(lexicon.names)]
-    if among is None and held[:LOOKED_AT].all():
+    if known.max() < len(wanted) or (among is None and held[:LOOKED_AT].all()):
         return hits
     chosen = np.ones(len(columns), np.bool_)
     if among is not None:

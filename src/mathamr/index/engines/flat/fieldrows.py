@@ -308,11 +308,13 @@ class ManyRows(FieldRows):
         """Search by MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
         slots = self.slots
         count = len(self) if passing is None else int(passing.sum())
-        if count * _FEW < len(self) or count <= k:
-            places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
+        if passing is not None and (count * _FEW < len(self) or count <= k):
+            places = np.nonzero(passing)[0]
             return top(places, slots.score(query, places), k)
-        if self.quantised is not None and (
-            first_pass == "int8" or (first_pass == "auto" and count >= _FEW * k)
+        if (
+            self.quantised is not None
+            and count > k
+            and (first_pass == "int8" or (first_pass == "auto" and count >= _FEW * k))
         ):
             return self._through_int8(self.quantised, query, k, passing)
         return top(*_passing(slots.scan(query), passing), k)
