@@ -1,4 +1,4 @@
-"""The pruned pass, and columns of frequent terms, find what a plain sum over all terms and entries finds, whatever was deleted, and of one state alone."""
+"""Long runs of postings, and columns of frequent terms, find what a plain sum over all terms and entries finds, whatever was deleted, and of one state alone."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def score_plainly(
 
 @pytest.mark.parametrize(
     "setting",
-    [{"ESSENTIAL": each, "LARGEST": 0} for each in (0.0, 0.5, 0.92, 1.0)] + [{"COLUMNS": 4_000}, {}],
+    [{"LONG": each, "LARGEST": 0} for each in (0, 20, 2_048)] + [{"COLUMNS": 4_000}, {}],
 )
 @pytest.mark.parametrize("k", [1, 3, 20, 500])
 def test_the_best_are_those_of_a_plain_sum(

@@ -1,9 +1,8 @@
 """`Scorer`: BM25 scores of all entries in one state of a lexical index, in one pass over the postings of all fields.
 
 What a frequent term adds is kept as a column of numbers, one for every entry: adding up columns takes a tenth of the time of adding up postings.
-In an index that is too large for columns the heaviest terms are added up for every entry first. If the k-th best score is then above what the
-other terms, the common ones with the long postings, can add, only entries that they can still lift to it need these (MaxScore: Turtle and
-Flood, 1995). The scores of the k best are exact.
+In an index that is too large for columns, long runs of postings are added up one by one: their rows ascend, so that memory is read in order.
+The postings of all other terms are added up together.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from mathamr.index.lexical.bags import NUMBER, bag_of
 from mathamr.index.lexical.segments import Segments
 from mathamr.index.lexical.terms import FIELDS, Terms
 
-ESSENTIAL = 0.92
-"""The share of all weights that is added up before entries are ruled out."""
 FREQUENT = 8
 """A term has a column if at least one in this many entries of a segment has the term."""
 LARGEST = 1 << 18
 """The most entries of an index whose frequent terms have columns."""
 COLUMNS = 32 << 20
 """The bytes of all columns that are kept."""
+LONG = 2_048
+"""From how many postings on a run is added up by itself."""
 _ROUNDING = 1e-6
 
 
@@ -95,14 +94,10 @@ class WeightedTerms:
         sizes = np.array([each.size for each in self.postings], np.int64)
         return FREQUENT * (self.ends - self.begins) >= sizes[self.places]
 
-    @cached_property
-    def heavy(self) -> tuple[BoolArray, float]:
-        """The runs of the heaviest terms, which have the share `ESSENTIAL` of all weights, and what all other terms can add."""
-        order = np.argsort(-self.weights, kind="stable")
-        many = int(np.searchsorted(np.cumsum(self.weights[order]), ESSENTIAL)) + 1
-        chosen = np.zeros(len(self.weights), bool)
-        chosen[order[:many]] = True
-        return chosen[self.terms], float(self.weights[~chosen].sum())
+    @property
+    def long(self) -> BoolArray:
+        """The long runs."""
+        return self.ends - self.begins >= LONG
 
 
 class Scorer:
@@ -110,9 +105,8 @@ class Scorer:
 
     def __init__(self, state: Segments) -> None:
         self.state = state
-        self._is_small = len(state) <= LARGEST
-        self._last: tuple[Terms, Weighting, WeightedTerms] | None = None
-        self._last_totals: tuple[WeightedTerms, DoubleArray] | None = None
+        self._has_columns = len(state) <= LARGEST
+        self._last: tuple[Terms, Weighting, DoubleArray] | None = None
         self._norms: dict[tuple[tuple[str, ...], float, float], DoubleArray] = {}
         self._columns = Cache[tuple[object, ...], DoubleArray](
             weight=COLUMNS, weigh=lambda _, column: column.nbytes
@@ -127,72 +121,48 @@ class Scorer:
         self, terms: Terms, weighting: Weighting, k: int, among: BoolArray
     ) -> tuple[IntArray, DoubleArray]:
         """Return the k best of some entries that share a term with the query, and those that tie with the last: rows and scores."""
-        found = self._weigh(terms, weighting)
-        if self._is_small:
-            scores = self._all_totals(found, weighting)
-        else:
-            scores, among = self._pruned_totals(found, weighting, k, among)
-        scores = np.where(among, scores, 0.0)
+        scores = np.where(among, self._totals(terms, weighting), 0.0)
         least = np.partition(scores, -k)[-k] - _ROUNDING if k < len(scores) else 0.0
         chosen = np.flatnonzero((scores > 0) & (scores >= least))
         return chosen, scores[chosen]
 
     def score(self, terms: Terms, weighting: Weighting, rows: IntArray) -> DoubleArray:
         """Return the scores of some entries."""
-        found = self._weigh(terms, weighting)
-        if self._is_small:
-            return self._all_totals(found, weighting)[rows]
-        among = np.zeros(len(self.state), bool)
-        among[rows] = True
-        return self._add_up(found, weighting, np.ones(len(found.terms), bool), among)[rows]
+        return self._totals(terms, weighting)[rows]
 
-    def _all_totals(self, found: WeightedTerms, weighting: Weighting) -> DoubleArray:
-        """Return the scores of all entries; those of the last query are kept."""
-        last = self._last_totals
-        if last is None or last[0] is not found:
-            totals = self._add_up(found, weighting, ~found.frequent)
-            scratch = np.empty(len(totals))
-            weights = found.weights[found.terms[found.frequent]].tolist()
-            for (own, run), weight in zip(found.runs(found.frequent), weights, strict=True):
-                column = self._column(own, run, weighting)
-                totals[own.start : own.start + own.size] += np.multiply(
-                    column, weight, out=scratch[: own.size]
-                )
-            last = self._last_totals = found, totals
-        return last[1]
+    def _totals(self, terms: Terms, weighting: Weighting) -> DoubleArray:
+        """Return the scores of all entries; those of the last query are kept, since a search that found entries often scores others."""
+        last = self._last
+        if last is None or last[0] is not terms or last[1] != weighting:
+            found = self._read(terms, weighting)
+            alone = found.frequent if self._has_columns else found.long
+            totals = self._add_up(found, weighting, ~alone)
+            weights, scratch = found.weights[found.terms[alone]].tolist(), np.empty(len(totals))
+            for (own, run), weight in zip(found.runs(alone), weights, strict=True):
+                part = totals[own.start : own.start + own.size]
+                if self._has_columns:
+                    part += np.multiply(self._column(own, run, weighting), weight, out=scratch[: own.size])
+                else:
+                    part[own.rows[run]] += weight * self._shares(own, run, weighting)
+            last = self._last = terms, weighting, totals
+        return last[2]
+
+    def _shares(self, own: Postings, run: slice, weighting: Weighting) -> DoubleArray:
+        """Return what a term of weight 1 adds to the entries that have it."""
+        often = own.counts[run].astype(np.float64)
+        shares: DoubleArray = often / (self._norm(weighting)[own.norm :].take(own.rows[run]) + often)
+        return shares
 
     def _column(self, own: Postings, run: slice, weighting: Weighting) -> DoubleArray:
         """Return what a term of weight 1 adds to every entry of a segment."""
 
         def make() -> DoubleArray:
-            rows, often = own.rows[run], own.counts[run].astype(np.float64)
             column = np.zeros(own.size)
-            column[rows] = often / (self._norm(weighting)[own.norm :].take(rows) + often)
+            column[own.rows[run]] = self._shares(own, run, weighting)
             return column
 
         key = (run.start, own.norm, *weighting.fields, weighting.k1, weighting.b)
         return self._columns.get_or_make(key, make)
-
-    def _pruned_totals(
-        self, found: WeightedTerms, weighting: Weighting, k: int, among: BoolArray
-    ) -> tuple[DoubleArray, BoolArray]:
-        """Return scores that are exact for all entries that can be among the k best, and which entries these are."""
-        heavy, left = found.heavy
-        scores = self._add_up(found, weighting, heavy)
-        if k < len(scores) and left:
-            least = np.partition(np.where(among, scores, 0.0), -k)[-k]
-            if least > left:
-                among = among & (scores >= least - left - _ROUNDING)
-        if not heavy.all():
-            scores += self._add_up(found, weighting, ~heavy, among)
-        return scores, among
-
-    def _weigh(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
-        """Return the weights and postings of terms; those of the last query are kept, since a search that found entries often scores others."""
-        last = self._last
-        if last is None or last[0] is not terms or last[1] != weighting:
-            last = self._last = (terms, weighting, self._read(terms, weighting))
-        return last[2]
 
     def _read(self, terms: Terms, weighting: Weighting) -> WeightedTerms:
         weights: list[DoubleArray] = [np.empty(0)]
@@ -225,10 +195,8 @@ class Scorer:
         every = np.concatenate(weights)
         return WeightedTerms(every / (every.sum() or 1.0), postings, *np.concatenate(runs, axis=1))
 
-    def _add_up(
-        self, found: WeightedTerms, weighting: Weighting, chosen: BoolArray, among: BoolArray | None = None
-    ) -> DoubleArray:
-        """Return what some runs add to every entry; with `among`, to some entries, and nothing to the others."""
+    def _add_up(self, found: WeightedTerms, weighting: Weighting, chosen: BoolArray) -> DoubleArray:
+        """Return what some runs add to every entry."""
         if not chosen.any():
             return np.zeros(len(self.state))
         runs, sizes = found.runs(chosen), (found.ends - found.begins)[chosen]
@@ -239,9 +207,6 @@ class Scorer:
         norms = rows + np.repeat(norms, sizes)
         rows = rows + np.repeat(starts, sizes)
         weights = np.repeat(found.weights[found.terms[chosen]], sizes)
-        if among is not None:
-            kept = np.flatnonzero(among.take(rows))
-            rows, norms, often, weights = (each.take(kept) for each in (rows, norms, often, weights))
         often = often.astype(np.float64)
         shares = self._norm(weighting).take(norms)
         shares += often
