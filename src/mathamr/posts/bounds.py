@@ -22,6 +22,8 @@ LONGEST_TITLE = 4000
 """Characters of a title, which may hold formulas in MathML."""
 LONGEST_PATH = 600
 """Characters that are seen of a title with the headings above."""
+LONGEST_WORDS = 200
+"""Characters of the words of a link."""
 SHORT_TITLE = 200
 """Characters of a title where those of a file repeat too much."""
 FREELY = 1 << 20

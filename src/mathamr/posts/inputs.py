@@ -25,7 +25,14 @@ _observers: ContextVar[tuple[Callable[[Path], object], ...]] = ContextVar("obser
 HEAD_BYTES = 1 << 16
 FREELY_UNPACKED = 32 << 20
 HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
-LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read at once
+LARGEST_TEXT_FILE = 256 << 20
+"""Bytes of a file that is read at once, and of what an archive unpacks to."""
+LARGEST_DOCUMENT = 64 << 20
+"""Bytes of what becomes a tree or an object in memory: a page, a notebook, an article, a line of JSON, a member of a book."""
+LARGEST_SOURCE = 16 << 20
+"""Bytes of a source that is read in parts which refer to each other: Markdown, Typst, a file of a paper."""
+MOST_MEMBERS = 20_000
+"""Files of an archive that are looked at."""
 INDEX_FILES = ("manifest.json", "catalogue.db")
 """What tells the folder of an index, which often lies among the notes that it was made from."""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.declaration.posts import (
+    LONGEST_VALUE,
+    MOST_UNCLOSED,
     Declaration,
     declaration_post,
     documentation_post,
@@ -19,7 +21,6 @@ from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
 LONGEST_STATEMENT = 2_000
-LONGEST_VALUE = 400
 
 _SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
 _INSIDE = re.compile(r"\(\*|\*\)")
@@ -29,8 +30,6 @@ _LINE = re.compile(
     re.M,
 )
 """The beginning of a command at the beginning of a line, or of a comment before it."""
-MOST_UNCLOSED = 8
-"""Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 _COMMAND = re.compile(
     r"""(?:\A|(?<=[.\s}\-+*]))
     (?:\#\[[^\]]{0,300}\]\s*+  # attributes, then modifiers

@@ -13,13 +13,12 @@ from typing import Any, cast, get_args
 from mathamr.posts.decoding import clean_text
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.latex.definitions import macros_in
-from mathamr.posts.inputs import Input, bare_name, bounded_lines, display_path
+from mathamr.posts.inputs import LARGEST_DOCUMENT, Input, bare_name, bounded_lines, display_path
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.postkind import KINDS, PostKind
 from mathamr.posts.report import Report
 
-LARGEST_LINE = 64 << 20
 BODY_NAMES = ("body", "text", "content")
 MARKUPS: tuple[str, ...] = get_args(Markup)
 LINK_TYPES: tuple[str, ...] = get_args(LinkType)
@@ -38,7 +37,7 @@ _TAG = re.compile(r"[^<>|,\s]+")
 
 
 def read_jsonlines(
-    collection: Collection, report: Report, largest_line: int = LARGEST_LINE
+    collection: Collection, report: Report, largest_line: int = LARGEST_DOCUMENT
 ) -> Iterator[Post]:
     """Read objects a line: `{"id", "kind", "body", …}` or `{"id", "question", "answer"}`.
 

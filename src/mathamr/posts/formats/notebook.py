@@ -16,12 +16,10 @@ from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import outline
 from mathamr.posts.formats.markdown.reader import note_posts
-from mathamr.posts.inputs import read_text, stem
+from mathamr.posts.inputs import LARGEST_DOCUMENT, read_text, stem
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
-LARGEST = 64 << 20
-"""Largest notebook in bytes; pictures in its outputs may make one large."""
 MOST_VALUES = 2_000_000
 """Most objects and lists in a notebook: each takes far more memory than the two characters that write it."""
 LARGEST_TEXT = 8 << 20
@@ -34,7 +32,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
     The line of a post is the number of the cell in which it begins.
     """
     notes = Notes(collection, NOTEBOOK_SUFFIXES, partial(_join, largest=largest_text))
-    for file, note, source in collection.texts(report, LARGEST, accounted=False):
+    for file, note, source in collection.texts(report, LARGEST_DOCUMENT, accounted=False):
         found = _markdown_cells(source, report, largest_text)
         if found is None:
             continue
@@ -53,7 +51,7 @@ def read_notebook(collection: Collection, report: Report, largest_text: int = LA
 
 def _join(file: Path, report: Report, largest: int) -> str | None:
     """Return the Markdown of a notebook as one text."""
-    source = read_text(file, report, LARGEST)
+    source = read_text(file, report, LARGEST_DOCUMENT)
     cells = None if source is None else _markdown_cells(source, report, largest)
     return None if cells is None else "\n\n".join(cell for _, cell in cells)
 

@@ -11,16 +11,13 @@ from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import entry_of
-from mathamr.posts.formats.pretextnumbers import Numbers, Place, levels_of, numbers_of
+from mathamr.posts.formats.pretextnumbers import DEEPEST, Numbers, Place, levels_of, numbers_of
 from mathamr.posts.formats.ziparchive import xml_root
-from mathamr.posts.inputs import STDIN, display_path, head, read_bytes, stem
+from mathamr.posts.inputs import LARGEST_DOCUMENT, STDIN, display_path, head, read_bytes, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
 
-LARGEST_FILE = 64 << 20
-DEEPEST = 100
-"""Elements in each other that are followed; what is nested deeper is read as text."""
 LONGEST_REFERENCE = 100
 """Characters of the title of its target in a reference."""
 LONGEST_BEGINNING = 60
@@ -133,7 +130,7 @@ def _uses_dollars(root: Any) -> bool:
 
 def _root(file: Path, report: Report) -> Any | None:
     """Return the root of a file; inclusions are left alone, and damaged XML is read as far as it goes."""
-    data = read_bytes(file, report, LARGEST_FILE)
+    data = read_bytes(file, report, LARGEST_DOCUMENT)
     root = None if data is None else xml_root(data, display_path(file), report)
     report.took("" if root is None else " ".join(root.itertext()), len(data or b""))
     return root

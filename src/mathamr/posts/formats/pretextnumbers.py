@@ -17,6 +17,7 @@ from mathamr.core.listing import names
 
 MOST_FILES = 2000
 DEEPEST = 100
+"""Elements and files in each other that are followed; what is nested deeper is read as text."""
 
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _DIVISIONS = names("part chapter appendix section subsection subsubsection")

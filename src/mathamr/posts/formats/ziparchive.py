@@ -14,16 +14,12 @@ from lxml import etree
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.inputs import read_bytes
+from mathamr.posts.inputs import LARGEST_DOCUMENT, LARGEST_TEXT_FILE, MOST_MEMBERS, read_bytes
 from mathamr.posts.report import Report
 
-LARGEST_MEMBER = 64 << 20
-LARGEST_ARCHIVE = 256 << 20
-"""Bytes that are unpacked from one archive, all members together."""
 FREELY_UNPACKED = 4 << 20
 HIGHEST_RATIO = 50  # the text of books and Word documents unpacks to 3 to 30 times its size
 """An archive unpacks to no more than this many times its size, so that reading takes time linear in what lies on the disk."""
-MOST_MEMBERS = 20_000
 _ENTITY = re.compile(
     rb"""<!\[CDATA\[(?>.*?\]\]>|.*+)  # in which nothing is an entity
     |&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{0,40});""",
@@ -43,8 +39,8 @@ class ZipArchive(Closing):
         self,
         file: Path,
         report: Report,
-        largest_member: int = LARGEST_MEMBER,
-        largest_archive: int = LARGEST_ARCHIVE,
+        largest_member: int = LARGEST_DOCUMENT,
+        largest_archive: int = LARGEST_TEXT_FILE,
         most_members: int = MOST_MEMBERS,
     ) -> None:
         data = read_bytes(file, report)

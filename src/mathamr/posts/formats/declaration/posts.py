@@ -19,6 +19,10 @@ from mathamr.posts.report import Report
 
 Language = Literal["lean", "coq"]
 MOST_LINKS = 20
+LONGEST_VALUE = 400
+"""The longest value of a definition that is read with it."""
+MOST_UNCLOSED = 8
+"""Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 MOST_PREFIXES = 6
 _KINDS: dict[str, PostKind] = {
     "theorem": "theorem", "lemma": "lemma", "axiom": "axiom", "example": "example", "proof_wanted": "conjecture",

@@ -11,19 +11,15 @@ from html import unescape
 from urllib.parse import unquote, urlsplit
 
 from mathamr.core.listing import names
-from mathamr.posts.bounds import bounded_title
+from mathamr.posts.bounds import LONGEST_WORDS, bounded_title
 from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.inputs import STDIN, display_path, read_bytes
+from mathamr.posts.inputs import LARGEST_DOCUMENT, STDIN, display_path, read_bytes
 from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
 
-LARGEST = 64 << 20
-"""Largest page in bytes."""
-
-_LONGEST_WORDS = 200
 _NO_CHARSETS = names("utf_8 utf_7 punycode idna unicode_escape raw_unicode_escape undefined")
 """Encodings of Python that no browser knows, some of which take quadratic time; and the one that was tried."""
 _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.I | re.S)
@@ -40,12 +36,12 @@ def read_html(collection: Collection, report: Report) -> Iterator[Post]:
     files = {collection.path_of(file, "page"): file for file in collection.files}
 
     def read_again(page: str) -> bytes | None:
-        return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
+        return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST_DOCUMENT)
 
     links = PageLinks(frozenset(files), read_again)
     for page, file in files.items():
         report.at(display_path(file))
-        data = read_bytes(file, report, LARGEST)
+        data = read_bytes(file, report, LARGEST_DOCUMENT)
         if data is not None:
             path = file.name if file == STDIN else page
             yield from page_posts(data, page, path, display_path(file), links, report)
@@ -144,5 +140,5 @@ def _hrefs(body: str) -> Iterator[tuple[str, str]]:
             tag = Tag.parse(match.group())
             if tag.name == "a" and (address := tag.attributes.get("href")):
                 end = body.find("<", match.end())
-                words = body[match.end() : end if end >= 0 else len(body)][:_LONGEST_WORDS]
+                words = body[match.end() : end if end >= 0 else len(body)][:LONGEST_WORDS]
                 yield address, " ".join(unescape(words).split())

@@ -17,7 +17,7 @@ from mathamr.posts.format import LATEX_SUFFIXES, Collection
 from mathamr.posts.formats.latex.papers import read_metadata
 from mathamr.posts.formats.latex.reader import read_documents
 from mathamr.posts.identifiers import give_id
-from mathamr.posts.inputs import Input, display_path
+from mathamr.posts.inputs import LARGEST_SOURCE, LARGEST_TEXT_FILE, MOST_MEMBERS, Input, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
@@ -32,7 +32,6 @@ _BAD_NAMES = {
     errno.EILSEQ,
     errno.ELOOP,
 }
-LARGEST_MEMBER, LARGEST_ARCHIVE, MOST_MEMBERS = 16 << 20, 256 << 20, 20_000
 
 
 def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]:
@@ -63,7 +62,7 @@ def read_latex_archive(collection: Collection, report: Report) -> Iterator[Post]
 
 def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
     """Write the sources of an archive into a folder; what leads out of it or is too large is left out."""
-    left, count = LARGEST_ARCHIVE, 0
+    left, count = LARGEST_TEXT_FILE, 0
     try:
         with (
             io.BufferedReader(cast(io.RawIOBase, Input(file, report))) as stream,
@@ -80,7 +79,7 @@ def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
                 if path.is_absolute() or ".." in path.parts:
                     report.skip("path out of the archive", f"{member.name[:100]!r} leads out of the archive")
                     continue
-                if member.size > min(LARGEST_MEMBER, left):
+                if member.size > min(LARGEST_SOURCE, left):
                     report.skip("archive too large", f"{member.name[:100]!r} has {member.size:,} bytes")
                     continue
                 content = archive.extractfile(member)

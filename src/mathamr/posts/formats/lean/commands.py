@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 
-from mathamr.posts.formats.declaration.posts import Declaration, heading_of
+from mathamr.posts.formats.declaration.posts import LONGEST_VALUE, Declaration, heading_of
 from mathamr.posts.formats.lean.brackets import Signature, binders, closing, identifiers, signature
 from mathamr.posts.formats.lean.parts import constructors, fields
 from mathamr.posts.formats.lean.source import Comment, LeanSource
@@ -15,8 +15,6 @@ from mathamr.posts.formats.lean.translation import TranslationAttribute, Transla
 from mathamr.posts.formats.lean.variables import Variables
 
 LONGEST_STATEMENT = 3_000
-LONGEST_VALUE = 400
-"""The longest value of a definition that is read with it."""
 LONGEST_ATTRIBUTES = 3_000
 MOST_UNCLOSED = 50
 """After this many attributes without an end, the file is not searched for further ones."""

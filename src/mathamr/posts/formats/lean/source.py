@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mathamr.posts.formats.declaration.posts import MOST_UNCLOSED
+
 _SKIPPED = re.compile(
     r"""[-/"'](?:  # one class first: it is fast to search for
     (?<=-)-[^\n]*+  # a comment to the end of the line
@@ -23,8 +25,6 @@ _COMMAND = re.compile(
     re.M,
 )
 """The beginning of a command at the beginning of a line, or of a comment before it."""
-MOST_UNCLOSED = 8
-"""Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 
 
 @dataclass(frozen=True, slots=True)

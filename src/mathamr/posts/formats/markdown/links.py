@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote
 
+from mathamr.posts.bounds import LONGEST_WORDS
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.outline import labels_in, outline
@@ -21,7 +22,6 @@ from mathamr.posts.post import Link
 from mathamr.posts.report import Report
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
-_LONGEST_WORDS = 200
 
 
 class Notes:
@@ -59,7 +59,7 @@ class Notes:
                 if following.start >= piece.end or following.kind in ("link", "break"):
                     break
                 words.append(following.text if following.kind in ("text", "code") else f"${following.text}$")
-            shown = " ".join("".join(words).split())[:_LONGEST_WORDS]
+            shown = " ".join("".join(words).split())[:LONGEST_WORDS]
             yield from self._link(piece.text, shown, note, identifier, report)
 
     def _link(self, address: str, words: str, note: str, identifier: str, report: Report) -> Iterator[Link]:

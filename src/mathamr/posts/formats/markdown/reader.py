@@ -12,12 +12,9 @@ from mathamr.posts.formats.indexentries import distinct, hashtags
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.links import Notes
 from mathamr.posts.formats.markdown.outline import NotePart, outline
-from mathamr.posts.inputs import STDIN, display_path, stem
+from mathamr.posts.inputs import LARGEST_SOURCE, STDIN, display_path, stem
 from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
-
-LARGEST = 16 << 20
-"""Largest note in bytes."""
 
 
 def read_markdown(collection: Collection, report: Report) -> Iterator[Post]:
@@ -26,7 +23,7 @@ def read_markdown(collection: Collection, report: Report) -> Iterator[Post]:
     Links of wikis, relative links, roles and cross-references between notes become links of the posts.
     """
     notes = Notes(collection, MARKDOWN_SUFFIXES)
-    for file, note, text in collection.texts(report, LARGEST):
+    for file, note, text in collection.texts(report, LARGEST_SOURCE):
         front = FrontMatter.read(text, report)
         parts = outline(text, front, stem(Path(note)))
         yield from note_posts(front, parts, notes, note, file, report)

@@ -15,8 +15,6 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-MOST_PAGES = 5_000
-MOST_NODES = 300_000
 LONGEST_FORMULA = 20_000
 LARGEST_OUTPUT = 32 << 20
 """Bytes of all lines; one stream may stand in a file a thousand times."""
@@ -63,7 +61,7 @@ def _rows(data: bytes) -> Iterator[dict[str, Any]]:
         return
     yield {"title": _title(reader), "pages": pages}
     formulas = _attempt(lambda: _formulas(reader)) or {}
-    for number in range(min(pages, MOST_PAGES)):
+    for number in range(pages):
         text = _attempt(lambda page=number: reader.pages[page].extract_text() or "")
         yield {"page": number + 1, "text": text, "formulas": formulas.get(number, [])}
 
@@ -87,18 +85,18 @@ def _formulas(reader: Any) -> dict[int, list[dict[str, str]]]:
     found: dict[int, list[dict[str, str]]] = {}
     if root is None:
         return found
-    numbers = {page.indirect_reference.idnum: number for number, page in enumerate(reader.pages[:MOST_PAGES])}
+    numbers = {page.indirect_reference.idnum: number for number, page in enumerate(reader.pages)}
     seen: set[int] = set()
     waiting: list[tuple[Any, int]] = [(root.get_object().get("/K"), 0)]
     left = LARGEST_OUTPUT
-    while waiting and len(seen) < MOST_NODES and left > 0:
+    while waiting and left > 0:
         reference, page = waiting.pop()
         node = reference.get_object() if hasattr(reference, "get_object") else reference
         if id(node) in seen or node is None or isinstance(node, int):
             continue
         seen.add(id(node))
         if isinstance(node, list):
-            waiting += [(child, page) for child in reversed(node[:MOST_NODES])]
+            waiting += [(child, page) for child in reversed(node)]
             continue
         if not hasattr(node, "get"):
             continue

@@ -14,12 +14,11 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, DocumentPart, anchor, code, element, math, plain, text
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.formats.typst.mathematics import Effort, TypstMacro, typst_to_latex
-from mathamr.posts.inputs import stem
+from mathamr.posts.inputs import LARGEST_SOURCE, stem
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
 
-LARGEST_FILE = 16 << 20
 MOST_MACROS = 1000
 MOST_IMPORTS = 100
 """Macros of a document, and files that it imports, those of the files that it imports included."""
@@ -85,8 +84,8 @@ _SIGNS = {"---": "—", "--": "–", "...": "…", "~": " "}
 
 def read_typst(collection: Collection, report: Report) -> Iterator[Post]:
     """Read Typst documents: `= headings`, `#theorem[…]` and its kin, `$formulas$`, `<labels>` and `@references`."""
-    defined = {path: _Definitions(source) for _, path, source in collection.texts(Report(), LARGEST_FILE)}
-    for file, path, source in collection.texts(report, LARGEST_FILE):
+    defined = {path: _Definitions(source) for _, path, source in collection.texts(Report(), LARGEST_SOURCE)}
+    for file, path, source in collection.texts(report, LARGEST_SOURCE):
         definitions = defined[path].with_imports(path, defined)
         title = definitions.title or stem(Path(path))
         document = Document(path, title)

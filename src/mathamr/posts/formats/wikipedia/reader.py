@@ -13,15 +13,13 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document
 from mathamr.posts.formats.wikipedia.wikitext import write_wikitext
 from mathamr.posts.formats.ziparchive import xml_root
-from mathamr.posts.inputs import Input, bounded_pieces, display_path
+from mathamr.posts.inputs import LARGEST_DOCUMENT, Input, bounded_pieces, display_path
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 
 _TAG = re.compile(r"<[^<>]*>")
 LONGEST_PAGE = 4 << 20
 """Characters of an article."""
-LARGEST_PAGE = 64 << 20
-"""Bytes of a page with what is not its text."""
 
 
 def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
@@ -37,7 +35,7 @@ def read_wikipedia(collection: Collection, report: Report) -> Iterator[Post]:
 
 
 def _pages(
-    stream: Input, file: str, report: Report, largest: int = LARGEST_PAGE
+    stream: Input, file: str, report: Report, largest: int = LARGEST_DOCUMENT
 ) -> Iterator[tuple[Any, int]]:
     """Yield the pages of a dump with their lines, each parsed by itself, so that damage stays in its page.
 
