@@ -25,6 +25,15 @@ def wiki(text: str, tail: str = "") -> Callable[[int], str]:
     return repeat(text, before, f"{tail}</text></revision></page></mediawiki>")
 
 
+def paper(preamble: str, body: str = "") -> str:
+    return f"\\documentclass{{article}}\n{preamble}\\begin{{document}}\nWords $x$.\n{body}\\end{{document}}\n"
+
+
+def letters(number: int) -> str:
+    """The number in letters, as the name of a command has it."""
+    return "".join(chr(97 + int(digit)) for digit in str(number))
+
+
 GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "comments before no root": ("a.xml", repeat("<!--a--><!--b-->", "<?xml?>")),
     "declarations before no root": ("a.xml", repeat("<?xml a?> ")),
@@ -46,6 +55,8 @@ GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "macros that grow in Typst": ("a.typ", repeat("$aa$ ", "\n".join(f"#let {chr(97 + n) * 2} = ${f'{chr(98 + n) * 2} ' * 9}$" for n in range(20)) + "\nWords.\n")),
     "uses of many macros in Typst": ("a.typ", lambda size: "".join(f"#let m{n} = $x$\n" for n in range(1000)) + "Words. " + "$m1$ " * (size // 8)),
     "categories": ("a.xml", lambda size: wiki("x", "".join(f"[[Category:{n}]]" for n in range(size // 17)))(1)),
+    "macros of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newcommand{{\\m{letters(n)}}}{{x}}\n" for n in range(size // 24)))),
+    "theorems of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newtheorem{{t{n}}}{{T}}\n" for n in range(size // 40)), "".join(f"\\begin{{t{n}}}x\\end{{t{n}}}\n" for n in range(size // 40)))),
 }  # fmt: skip
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from mathamr.core.listing import names
 
-MOST_FILES = 2000
 DEEPEST = 100
 """Elements and files in each other that are followed; what is nested deeper is read as text."""
 
@@ -256,7 +255,7 @@ class _Node:
         self, element: Any, file: Path, read: Callable[[Path], Any | None], files: set[Path], depth: int
     ) -> None:
         target = (file.parent / (element.get("href") or "")).resolve()
-        if element.get("parse") == "text" or target in files or depth > DEEPEST or len(files) > MOST_FILES:
+        if element.get("parse") == "text" or target in files or depth > DEEPEST:
             return
         root = read(target)
         if root is not None:

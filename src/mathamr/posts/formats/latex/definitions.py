@@ -13,8 +13,6 @@ from mathamr.formulas.latex.definitions import definitions_in
 from mathamr.posts.postkind import kind_named
 
 LONGEST_TITLE = 4000
-MOST_MACROS = 5000
-MOST_THEOREMS = 500
 
 _THEOREM = re.compile(
     r"""\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)(?P<star>\*?)\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+
@@ -71,8 +69,7 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
             continue
         meant = macros.get(found.body[0][1:]) if found.frozen else None
         macros.pop(name, None)  # what is defined again counts from here on
-        if len(macros) < MOST_MACROS:
-            macros[name] = found.text if meant is None else meant.replace(found.body[0], found.name, 1)
+        macros[name] = found.text if meant is None else meant.replace(found.body[0], found.name, 1)
 
 
 def expand_aliases(text: str, macros: Mapping[str, str]) -> str:
@@ -117,9 +114,8 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
                 like, within, numbered = _declared_counter(match["options"] or "")
             elif end and (outer := _WITHIN.match(text, end)):
                 within = outer[1].strip()
-        if name in theorems or len(theorems) < MOST_THEOREMS:
-            shown = _plain(title) or _unabbreviated(name.rstrip("*")).capitalize()
-            theorems[name] = TheoremStyle(shown, prefix, numbered, like.strip(), within)
+        shown = _plain(title) or _unabbreviated(name.rstrip("*")).capitalize()
+        theorems[name] = TheoremStyle(shown, prefix, numbered, like.strip(), within)
 
 
 def _unabbreviated(name: str) -> str:
