@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from mathamr.systems.nodematch import TreeMatch as TreeMatch
     from mathamr.systems.ranking import Aligned as Aligned
     from mathamr.systems.ranking import AlikeNodes as AlikeNodes
+    from mathamr.systems.ranking import Belongs as Belongs
     from mathamr.systems.ranking import BestFormula as BestFormula
     from mathamr.systems.ranking import Component as Component
     from mathamr.systems.ranking import Fuse as Fuse
@@ -183,7 +184,7 @@ _NAMES = {
     "mathamr.systems.contract": "ContractError check_system",
     "mathamr.systems.field": "Field",
     "mathamr.systems.nodematch": "TreeMatch",
-    "mathamr.systems.ranking": "Aligned AlikeNodes BestFormula Component Fuse Inherit Lexical MaxSim MeanMaxSim Mutual Nearest NearestRows Promote Rerank Unhub",
+    "mathamr.systems.ranking": "Aligned AlikeNodes Belongs BestFormula Component Fuse Inherit Lexical MaxSim MeanMaxSim Mutual Nearest NearestRows Promote Rerank Unhub",
     "mathamr.systems.system": "Encoded GraphInput Item System VisualFormula",
     "mathamr.systems.vectors": "Vectors",
 }

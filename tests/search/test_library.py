@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 import pytest
 
-from mathamr.index.engines.entry import Payload
+from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Post
+from mathamr.posts.post import Place, Post
+from mathamr.posts.postkind import PostKind
 from mathamr.search.confidence import MOST_LOOKED_AT
 from mathamr.search.library import library_query
 from mathamr.search.namequery import NameQuery
@@ -22,10 +23,12 @@ from mathamr.search.postranker import PostRanker, central_first
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, QueryVectors
 from mathamr.search.ranker import FoundHits
+from mathamr.search.results import MEMBER
 from mathamr.search.searcher import Index
 from mathamr.systems.field import FieldTarget
-from mathamr.systems.ranking import Component, Fuse, Lexical, Promote
+from mathamr.systems.ranking import Belongs, Component, Fuse, Lexical, Promote, Ranking
 from mathamr.text.wording import wording_alone
+from tests.index.small import build
 from tests.search.test_namequery import Known, having
 
 
@@ -83,7 +86,80 @@ def test_notes_of_modules_come_behind_declarations_and_those_of_others_stay() ->
         ),
         lambda _, ids: {each: Payload(kinds[each], tags[each]) for each in ids},
     )
-    assert [hit.id for hit in found.hits] == ["own", "declaration", "module", "far"]
+    assert [hit.id for hit in found.hits] == ["own", "declaration", "far", "module"]
+
+
+def test_notes_of_modules_keep_their_order_where_nothing_else_is_found() -> None:
+    hits = [Scored("b", 3.0), Scored("a", 1.0)]
+    found = central_first(
+        FoundHits(hits), lambda _, ids: {each: Payload("note", ("module:A",)) for each in ids}
+    )
+    assert found.hits == hits
+
+
+def declared(name: str, said: str, kind: PostKind = "theorem") -> Post:
+    """A declaration as the reader of Lean gives it."""
+    return Post(
+        f"a.lean#{name}",
+        kind,
+        f"{said}\n\n```lean\n{kind} {name} : True\n```\n",
+        title=name,
+        markup="declaration",
+        tags=("module:A",),
+        place=Place("a.lean", 1, name, (name.rpartition(".")[2],)),
+    )
+
+
+WALKS = (
+    declared("Wander", "A way through a graph.", "definition"),
+    declared("Wander.length_concat", "The elephants of a concatenation are the sum of the elephants."),
+    declared("Wander.Closed.length_even", "Elephants of closed ones are even."),
+    declared("Other.length_concat", "The elephants of anything else."),
+    declared("Wanderer", "Somebody who is on the way.", "definition"),
+)
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
+    out = tmp_path_factory.mktemp("walks") / "index"
+    build(out, WALKS, model_folder)
+    with Index.open(out, device="cpu") as opened:
+        yield opened
+
+
+def test_a_declaration_belongs_to_what_has_the_longest_part_of_its_name(walks: Index) -> None:
+    owners = walks.archive.catalogue.owners([each.id for each in WALKS])
+    assert owners == {
+        "a.lean#Wander.length_concat": "a.lean#Wander",
+        "a.lean#Wander.Closed.length_even": "a.lean#Wander",
+    }
+
+
+def test_a_definition_is_found_through_its_members(walks: Index) -> None:
+    def found(text: str, strategy: Ranking, where: Filter | None = None) -> dict[str, float]:
+        return {
+            each.id.partition("#")[2]: each.score
+            for each in walks.rank(text, strategy=strategy, where=where)[0]
+        }
+
+    alone = found("elephants", Lexical())
+    assert "Wander" not in alone
+    members = found("elephants", Belongs(first=Lexical(), share=2.0))
+    assert next(iter(members)) == "Wander"
+    assert {name: score for name, score in members.items() if name != "Wander"} == alone
+    assert members["Wander"] == pytest.approx(
+        min(alone.values()) + 2 * max(alone["Wander.length_concat"], alone["Wander.Closed.length_even"])
+    )
+    assert "Wander" not in found("elephants", Belongs(first=Lexical()), Filter(kinds=("theorem",)))
+    assert found("theorem about elephants", Belongs(first=Lexical())) == found(
+        "theorem about elephants", Lexical()
+    )
+
+
+def test_the_ranking_of_a_library_counts_members(walks: Index) -> None:
+    ranked, _ = walks.rank("elephants of a concatenation", strategy="hybrid")
+    (owner,) = (each for each in ranked if each.id == "a.lean#Wander")
+    assert owner.evidence[MEMBER] > 0
 
 
 def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:

@@ -27,7 +27,7 @@ from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.search.wildcards import Fit, fit
 from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
-from mathamr.systems.ranking import BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote
+from mathamr.systems.ranking import Belongs, BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote
 
 COMPLETING_CANDIDATES = 50
 """Formulas of the first ranks among which those are looked for that complete a query without bounds."""
@@ -105,6 +105,7 @@ class FormulaRanker(Ranker):
     unsuited: ClassVar[Mapping[type, str]] = {
         BestFormula: "of posts by their formulas",
         Inherit: "by the parents of posts",
+        Belongs: "by the members of posts",
     }
 
     def __init__(

@@ -15,7 +15,16 @@ from mathamr.posts.formats.lean.profile import LEAN
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
-from mathamr.systems.ranking import FORMULA_SEARCH, Component, Fuse, Lexical, Promote, QueryKind, Ranking
+from mathamr.systems.ranking import (
+    FORMULA_SEARCH,
+    Belongs,
+    Component,
+    Fuse,
+    Lexical,
+    Promote,
+    QueryKind,
+    Ranking,
+)
 
 if TYPE_CHECKING:
     from mathamr.search.hits import Hit
@@ -38,7 +47,7 @@ def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
         Component("single", found["single"], single, _for_formulas(by_vector)),
         Component("maxsim", found["maxsim"], maxsim, _for_formulas(by_parts)),
     )
-    return {**found, "hybrid": Promote(Fuse(parts=parts, normalisation="z"))}
+    return {**found, "hybrid": Promote(Belongs(first=Fuse(parts=parts, normalisation="z")))}
 
 
 def _for_formulas(weight: float) -> tuple[tuple[QueryKind, float], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
 from typing import ClassVar, Protocol
 
@@ -35,13 +35,14 @@ from mathamr.search.namequery import (
 from mathamr.search.options import SearchOptions
 from mathamr.search.ownnames import formula_called
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.querywords import QueryWords
+from mathamr.search.querywords import QueryWords, asks_for_statement
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
-from mathamr.search.results import GRADE, MOST_GRADED, PARENT, RankedResult
+from mathamr.search.results import GRADE, MEMBER, MOST_GRADED, PARENT, RankedResult
 from mathamr.search.wordsfirst import order_by_words
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
+    Belongs,
     BestFormula,
     Fuse,
     Inherit,
@@ -59,10 +60,8 @@ ASIDES = {
     "deprecated": 0.5,
     "private": 0.5,
 }
-"""By how many standard deviations of the scores a tag lowers a declaration."""
-MODULE_NOTE = 2.0
-"""By how many the documentation of a module is lowered. Both are chosen on the names of theorems and topics in Mathlib's maps
-(lab/notes/lean.md)."""
+"""By how many standard deviations of the scores a tag lowers a declaration, chosen on the names of theorems and topics in Mathlib's
+maps (lab/notes/lean.md). What is said about a whole module comes behind all of them."""
 
 
 SMALLEST_BESIDE_WORDS = 3
@@ -80,6 +79,10 @@ class PostLookup(NamedPosts, Protocol):
 
     def posts_with(self, visuals: Sequence[str], most: int) -> Mapping[str, Sequence[str]]:
         """Return the posts that have a formula of each visual class, at most so many of each."""
+        ...
+
+    def owners(self, ids: Sequence[str]) -> Mapping[str, str]:
+        """Return what posts belong to by their names, of those that belong to something."""
         ...
 
 
@@ -228,6 +231,41 @@ class PostRanker(Ranker):
             return found
         hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
         return FoundHits(followed(hits, rest), {**found.named(ranking.first), PARENT: shown})
+
+    def _with_members(self, ranking: Belongs, found: FoundHits, *, is_search: bool = False) -> FoundHits:
+        """Add a share of the score of its best member to whatever the first results belong to."""
+        if self._collection is None or asks_for_statement(self.context.query):
+            return found
+        columns = ScoredColumns.of(found.hits)
+        pooled = columns[: ranking.pool]
+        owners = self._collection.owners(pooled.ids)
+        best: dict[str, float] = {}
+        for member, score in pooled:
+            if score > 0 and member in owners:
+                best.setdefault(owners[member], score)
+        if is_search:
+            columns = self._with_missing(columns, best)
+        places = columns.find(best)
+        shown = {
+            owner: score for (owner, score), place in zip(best.items(), places, strict=True) if place >= 0
+        }
+        if not shown:
+            return found
+        scores = columns.scores.copy()
+        scores[places[places >= 0]] += ranking.share * np.array([*shown.values()])
+        evidence = {**found.named(ranking.first), MEMBER: shown}
+        return FoundHits(columns.with_scores(scores).best(), evidence)
+
+    def _with_missing(self, columns: ScoredColumns, wanted: Collection[str]) -> ScoredColumns:
+        """Return results with those of some posts behind them that they lack and that pass the filter."""
+        missing = [each for each, place in zip(wanted, columns.find(wanted), strict=True) if place < 0]
+        if self._where is not None and missing:
+            passing = self._filters.posts(self._where)
+            missing = [each for each in missing if each in passing]
+        if not missing:
+            return columns
+        scores = np.concatenate([columns.scores, np.full(len(missing), columns.scores.min())])
+        return ScoredColumns([*columns.ids, *missing], scores)
 
     @cached_property
     def _name(self) -> NameQuery | None:
@@ -407,11 +445,11 @@ def _words_of(text: str) -> list[str]:
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
-    """Lower what is rarely looked for in a library: undocumented, generated, instances, aliases, the notes of its modules."""
+    """Lower what is rarely looked for in a library: undocumented, generated, instances, aliases; the notes of its modules come last."""
     first = found.hits[:CANDIDATES]
     payloads = payloads_of("posts", [hit.id for hit in first])
     asides = {name: lowered for name, payload in payloads.items() if (lowered := _lowered(payload))}
-    if not asides:
+    if not asides or all(map(math.isinf, map(_lowered, payloads.values()))):
         return found
     spread, lowest, rest = (
         deviation([hit.score for hit in first]),
@@ -419,14 +457,17 @@ def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:
         found.hits[CANDIDATES:],
     )
     scores = {hit.id: max(lowest, hit.score - spread * asides.get(hit.id, 0.0)) for hit in first}
-    hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
+    hits = sorted(
+        (Scored(*each) for each in scores.items()),
+        key=lambda hit: (-hit.score, math.isinf(asides.get(hit.id, 0.0)), hit.id),
+    )
     return FoundHits([*hits, *rest], found.evidence, found.unpromoted or found.hits)
 
 
 def _lowered(payload: Payload) -> float:
     """Return by how many standard deviations the score of a library's post is lowered; 0 for other posts."""
     if is_module_note(payload):
-        return MODULE_NOTE
+        return math.inf
     if not is_declaration(payload):
         return 0.0
     return math.fsum(ASIDES[tag] for tag in ASIDES.keys() & set(payload.tags))

@@ -20,10 +20,22 @@ from mathamr.index.lexical.terms import (
 )
 from mathamr.index.scored import EntryNames
 from mathamr.posts.passage import PLACEHOLDER
+from mathamr.posts.postkind import ASKING, kind_named
 from mathamr.search.query import Query
 
 MOST_WORDS = 4
 """A query with more words, common ones not counted, says what it means in other words than its answer may."""
+
+
+def asks_for_statement(query: Query) -> bool:
+    """Return True if a query is a statement in the notation of a library, or its words name one.
+
+    >>> [asks_for_statement(Query.of_text(text)) for text in ("Lagrange's theorem", "normal subgroup", "law of large numbers")]
+    [True, False, True]
+    """
+    if query.post.markup == "declaration":
+        return True
+    return any(kind_named(word) in ASKING for word in words(PLACEHOLDER.sub(" ", query.passage.text)))
 
 
 def is_letter(word: str) -> bool:

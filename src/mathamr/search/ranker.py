@@ -32,6 +32,7 @@ from mathamr.systems.field import FieldTarget
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
+    Belongs,
     BestFormula,
     Fuse,
     Inherit,
@@ -186,6 +187,8 @@ class Ranker(ABC):
                 return self._promoted(ranking, self._scored(inner, ids))
             case Inherit(first=first):
                 return self._inherited(ranking, self._scored(first, ids))
+            case Belongs(first=first):
+                return self._with_members(ranking, self._scored(first, ids))
             case BestFormula():
                 known = self._payloads("posts", ids)
                 found = {hit.id: hit.score for hit in self._by_formulas(ranking, SearchOptions(MAX_DEPTH))}
@@ -232,6 +235,9 @@ class Ranker(ABC):
             case Inherit(first=first, pool=pool):
                 deep = replace(options, depth=max(pool, options.depth))
                 return self._inherited(ranking, self.find(first, deep))
+            case Belongs(first=first, pool=pool):
+                deep = replace(options, depth=max(pool, options.depth))
+                return self._with_members(ranking, self.find(first, deep), is_search=True)
             case BestFormula():
                 return FoundHits(self._by_formulas(ranking, options))
             case Lexical():
@@ -361,6 +367,10 @@ class Ranker(ABC):
 
     def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
         """Add the scores of parents to those of results."""
+        raise NotImplementedError
+
+    def _with_members(self, ranking: Belongs, found: FoundHits, *, is_search: bool = False) -> FoundHits:
+        """Add the scores of members to what they belong to; a search finds that too if it is not among the results."""
         raise NotImplementedError
 
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:

@@ -10,6 +10,8 @@ GRADE = "grade"
 """The name under which evidence lists the grade of a post's formulas (`FormulaGrader`)."""
 PARENT = "parent"
 """The name under which evidence lists the score of a post's parent, in standard deviations."""
+MEMBER = "member"
+"""The name under which evidence lists the score of the best member of a post, where the post gained by it."""
 MOST_GRADED = 10
 """How many of the first results have their formulas graded, and are looked at to say whether anything was found."""
 PLACES = 100

@@ -124,6 +124,26 @@ class Inherit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Belongs:
+    """Adds a `share` of the score of its best member to the score of a post: a definition is found through what is said about it.
+
+    A member is called after what it belongs to: `Subgroup.closure` belongs to `Subgroup`, or to whatever has the longest part of its
+    name. Members among the first `pool` results count, and what they belong to is found even if the first ranking lacks it. Nothing
+    changes for a query that names a statement ("Lagrange's theorem").
+    """
+
+    first: Ranking
+    share: float = 0.2
+    pool: int = 50
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share <= 10 or self.pool < 1:
+            raise MathAMRError(
+                f"Belongs needs a share above 0 and at most 10 and a pool of at least 1, got share={self.share}, pool={self.pool}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
     """The first `pool` results of one ranking, reranked by another; without `pool`, as many as the search returns.
 
@@ -249,6 +269,7 @@ Ranking = (
     | AlikeNodes
     | BestFormula
     | Inherit
+    | Belongs
     | Rerank
     | Fuse
     | Unhub
@@ -262,7 +283,7 @@ Weights = Mapping[str, Mapping[QueryKind, float]]
 
 
 def fusion_of(ranking: Ranking) -> Fuse | None:
-    """Return the fusion inside a ranking that promotes, inherits or demotes hubs; None if there is none.
+    """Return the fusion inside a ranking that promotes, inherits, adds members or demotes hubs; None if there is none.
 
     >>> fusion_of(Promote(Lexical())) is None
     True
@@ -270,7 +291,7 @@ def fusion_of(ranking: Ranking) -> Fuse | None:
     while not isinstance(ranking, Fuse):
         if isinstance(ranking, Promote):
             ranking = ranking.ranking
-        elif isinstance(ranking, Inherit | Unhub):
+        elif isinstance(ranking, Inherit | Unhub | Belongs):
             ranking = ranking.first
         else:
             return None
@@ -287,7 +308,7 @@ def with_weights(ranking: Ranking, weights: Weights) -> Ranking:
     """
     if isinstance(ranking, Promote):
         return replace(ranking, ranking=with_weights(ranking.ranking, weights))
-    if isinstance(ranking, Inherit | Unhub):
+    if isinstance(ranking, Inherit | Unhub | Belongs):
         return replace(ranking, first=with_weights(ranking.first, weights))
     if isinstance(ranking, Fuse):
         return replace(
@@ -327,7 +348,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
         case Fuse():
             for part in ranking.asked:
                 yield from fields_of(part.ranking)
-        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner):
+        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner) | Belongs(first=inner):
             yield from fields_of(inner)
         case BestFormula() | Lexical() | Aligned() | AlikeNodes():
             return
@@ -342,7 +363,7 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(first) or uses_words(then)
         case Fuse():
             return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner):
+        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner) | Belongs(first=inner):
             return uses_words(inner)
         case BestFormula(inner):
             return uses_words(inner)

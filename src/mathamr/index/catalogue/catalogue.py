@@ -75,6 +75,10 @@ SCHEMA = _SCHEMA + MACROS_SCHEMA + PASSAGES_SCHEMA + FILES_SCHEMA + KEPT_SCHEMA
 """All tables and indexes of the file, and no others. Nothing is written into the columns `sketch` any more."""
 
 
+_MOST_ENCLOSING = 8
+"""How many parts of the name of a declaration may be what it belongs to."""
+
+
 class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, KeptPosts, CountsHoldings):
     """Posts and formulas by id. Any thread may read; one thread at a time may write, inside `transaction`."""
 
@@ -211,6 +215,22 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
             if found := self._rows(sql, (storable(label), most)):
                 return [post_id for (post_id,) in found]
         return []
+
+    def owners(self, ids: Sequence[str]) -> dict[str, str]:
+        """Return what some posts belong to by their names, as `Subgroup.closure` to `Subgroup`: the post with the longest part."""
+        posts = "labels l JOIN posts p ON l.post = p.number WHERE own = 1 AND deleted = 0 AND"
+        names = dict(self._chosen(f"SELECT id, label FROM {posts} id IN ", ids))
+        parts = sorted({part for name in names.values() for part in _enclosing(name)})
+        found: dict[str, str] = {}
+        for label, post_id in self._chosen(
+            f"SELECT label, id FROM {posts} label IN ", parts, " ORDER BY number"
+        ):
+            found.setdefault(label, post_id)
+        owners = {
+            post_id: next(filter(None, map(found.get, _enclosing(name))), None)
+            for post_id, name in names.items()
+        }
+        return {post_id: owner for post_id, owner in owners.items() if owner is not None}
 
     def sources(self) -> Counter[str]:
         """Return the number of posts from each source."""
@@ -439,6 +459,15 @@ class Catalogue(Journal, Occurrences, StoredMacros, StoredPassages, ReadFiles, K
 
 def _is_valid_id(name: str) -> bool:
     return 0 < len(name) <= LONGEST_ENTRY_ID and storable(name) == name and "\0" not in name
+
+
+def _enclosing(name: str) -> Iterator[str]:
+    """Yield what a dotted name begins with, the longest part first, at most `_MOST_ENCLOSING`."""
+    for _ in range(_MOST_ENCLOSING):
+        name = name.rpartition(".")[0]
+        if not name:
+            return
+        yield name
 
 
 def _numbered(name: str) -> Iterator[str]:
