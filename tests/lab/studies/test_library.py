@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.indexing.builder import BuildOptions, build_index
+from mathamr.systems.ranking import Belongs, Lexical, Promote
 from mathamr_lab.studies import library
 from mathamr_lab.systems.text.mathlib import MAPS
 from tests.leanproject import COMPACT, SUMS
@@ -62,3 +63,11 @@ def test_an_index_is_asked_for_what_the_maps_name(
         line for line in printed.splitlines() if line.startswith("maps (6)") and "library ranking" in line
     )
     assert "1.000" in line
+    assert "theorems (6)" in printed
+    assert "library ranking without members" in printed
+
+
+def test_only_members_are_taken_from_the_ranking_of_a_library() -> None:
+    ranking = Promote(Belongs(first=Lexical()), pool=7)
+    assert library.without_members(ranking) == Promote(Lexical(), pool=7)
+    assert library.without_members(Promote(Lexical())) == Promote(Lexical())

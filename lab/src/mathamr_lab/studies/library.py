@@ -16,7 +16,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -31,6 +31,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.query import Query, QueryError
 from mathamr.search.searcher import Index
+from mathamr.systems.ranking import Belongs, Promote, Ranking
 from mathamr_lab.data import data_folder
 from mathamr_lab.systems.text.mathlib import MAPS, is_held_name, library_entry, mapped, queries, ways_to_ask
 
@@ -38,8 +39,11 @@ MOST = 200
 """The number of queries of a style."""
 STYLES = ("words", "latex", "lean")
 GROUPS: dict[str, Sequence[str]] = {"maps": MAPS, **{group: (group,) for group in (*MAPS, *STYLES)}}
+WANTED = {"definitions": ("definition",), "theorems": ("theorem", "lemma")}
+"""What the maps ask for, by the kind of what is wanted."""
 MEASURES = ("recall@1", "recall@10", "nDCG@10")
 RANKINGS = {"words": "lexical", "one vector": "single", "MaxSim": "maxsim", "library ranking": "hybrid"}
+WITHOUT_MEMBERS = "library ranking without members"
 DEPTH = 100
 
 
@@ -50,6 +54,8 @@ class Asked:
     group: str
     text: str
     wanted: tuple[str, ...]
+    kind: str = ""
+    """The kind of what is wanted."""
 
 
 def run() -> None:
@@ -92,12 +98,14 @@ def _print_counts(sources: Path, wanted: set[str]) -> None:
 def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
     """Return the titles of the maps, and held-out declarations in several ways, with the ids of what is wanted."""
     places: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     ways: list[Asked] = []
     left_out = mapped(folder)
     for post in posts:
         if post.markup != "declaration":
             continue
         places.update(dict.fromkeys(post.aliases, post.id) | {post.title: post.id})
+        kinds[post.id] = post.kind
         if not is_held_name(post.title):
             continue
         entry = library_entry(post)
@@ -109,26 +117,46 @@ def asked_of(posts: Iterable[Post], folder: Path) -> list[Asked]:
         Asked(name, title, tuple(dict.fromkeys(places[each] for each in names if each in places)))
         for name, title, names in queries(folder)
     )
-    return [*(each for each in titles if each.wanted), *chosen]
+    return [*(replace(each, kind=kinds[each.wanted[0]]) for each in titles if each.wanted), *chosen]
 
 
 def search_table(index: Index, asked: Sequence[Asked]) -> str:
     """Return the mean of every measure with its 95 % interval, for each group of queries and ranking."""
     qrels = Qrels({str(number): dict.fromkeys(each.wanted, 3) for number, each in enumerate(asked)})
+    rankings = RANKINGS | {WITHOUT_MEMBERS: without_members(index.rankings("answers")["hybrid"])}
     found = {
         name: evaluate(_ranked(index, asked, strategy), qrels, measures(list(MEASURES))).values
-        for name, strategy in RANKINGS.items()
+        for name, strategy in rankings.items()
     }
     rows = []
-    for group, members in GROUPS.items():
-        chosen = [str(number) for number, each in enumerate(asked) if each.group in members]
+    for group, chosen in _members(asked).items():
         for name, values in found.items() if chosen else ():
             cells = (_shown([values[measure][key] for key in chosen]) for measure in MEASURES)
             rows.append([f"{group} ({len(chosen)})", name, *cells])
     return f"{len(asked):,} queries\n{aligned([['', '', *MEASURES], *rows])}"
 
 
-def _ranked(index: Index, asked: Sequence[Asked], strategy: str) -> Run:
+def without_members(ranking: Ranking) -> Ranking:
+    """Return the ranking of a library in which no definition is found through its members."""
+    if isinstance(ranking, Promote) and isinstance(ranking.ranking, Belongs):
+        return replace(ranking, ranking=ranking.ranking.first)
+    return ranking
+
+
+def _members(asked: Sequence[Asked]) -> dict[str, list[str]]:
+    """Return the numbers of the queries of each group, and of those of the maps by what they want."""
+    numbered = [(str(number), each) for number, each in enumerate(asked)]
+    groups = {
+        group: [key for key, each in numbered if each.group in members] for group, members in GROUPS.items()
+    }
+    wanted = {
+        name: [key for key, each in numbered if each.group in MAPS and each.kind in kinds]
+        for name, kinds in WANTED.items()
+    }
+    return groups | wanted
+
+
+def _ranked(index: Index, asked: Sequence[Asked], strategy: str | Ranking) -> Run:
     rankings: dict[str, list[tuple[str, float]]] = {}
     for number, each in enumerate(asked):
         try:
@@ -137,7 +165,7 @@ def _ranked(index: Index, asked: Sequence[Asked], strategy: str) -> Run:
             continue
         hits, _ = index.rank(query, "answers", strategy, DEPTH)
         rankings[str(number)] = [(hit.id, hit.score) for hit in hits]
-    return Run.of(strategy, rankings)
+    return Run.of(str(strategy), rankings)
 
 
 def _shown(values: Sequence[float]) -> str:
