@@ -9,6 +9,7 @@ and Jupyter, formulas, graphs, hits, explanations and evaluations are shown as p
     build_index([path], folder)              make or update an index
     Index.open(folder)                       open one: search, explain, rank, score
     retrieve(index, topics, ...)             the run of an index for topics
+    notation(path)                           the symbols of a collection, and what they are introduced as
     compare_runs(qrels, *runs)               measure runs; print it for a table
 """
 
@@ -98,6 +99,9 @@ if TYPE_CHECKING:
     from mathamr.search.heatmap import save_heatmap as save_heatmap
     from mathamr.search.hits import Hit as Hit
     from mathamr.search.hits import Hits as Hits
+    from mathamr.search.notation import Introduction as Introduction
+    from mathamr.search.notation import NotationEntry as NotationEntry
+    from mathamr.search.notation import notation as notation
     from mathamr.search.query import Query as Query
     from mathamr.search.searcher import Index as Index
     from mathamr.systems.abilities import ComparesSentences as ComparesSentences
@@ -178,6 +182,7 @@ _NAMES = {
     "mathamr.search.fusion": "Fusion fuse",
     "mathamr.search.heatmap": "save_heatmap",
     "mathamr.search.hits": "Hit Hits",
+    "mathamr.search.notation": "Introduction NotationEntry notation",
     "mathamr.search.query": "Query",
     "mathamr.search.searcher": "Index",
     "mathamr.systems.abilities": "ComparesSentences CutsPieces JoinsWording MatchesNodes",

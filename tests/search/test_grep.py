@@ -55,14 +55,14 @@ def folder(tmp_path: Path) -> Path:
 
 def places(folder: Path, typed: str, **options: bool) -> list[tuple[str, int, int | None]]:
     found = grep(FormulaPattern(typed, **options), folder, Report())
-    return sorted((Path(each.path).name, each.line, each.column) for _, group in found for each in group)
+    return sorted((Path(each.path).name, each.line, each.column) for file in found for each in file.found)
 
 
 def test_line_and_column_lead_to_the_formula(folder: Path) -> None:
     assert places(folder, "x^2 + y^2") == [("notes.md", 6, 5), ("page.html", 1, None), ("paper.tex", 5, 1)]
-    for text, group in grep(FormulaPattern("x"), folder, Report()):
-        lines = text.split("\n")
-        for each in group:
+    for file in grep(FormulaPattern("x"), folder, Report()):
+        lines = file.text.split("\n")
+        for each in file.found:
             if each.column is not None:
                 assert lines[each.line - 1][each.column - 1 :].startswith(each.text.split("\n")[0])
 
@@ -94,7 +94,7 @@ def test_other_letters_fit_only_if_asked_for(folder: Path) -> None:
 
 
 def test_words_are_found_in_text_alone(folder: Path) -> None:
-    found = [each for _, group in grep(re.compile(r"x\^2"), folder, Report()) for each in group]
+    found = [each for file in grep(re.compile(r"x\^2"), folder, Report()) for each in file.found]
     assert [(Path(each.path).name, each.line, each.column) for each in found] == [("notes.md", 7, 11)]
 
 
@@ -111,7 +111,7 @@ def test_hits_are_those_of_a_naive_search_over_all_formulas(example: str) -> Non
     for typed in ("x", r"\alpha", r"\sum", "x^2", "?a^2", r"\frac{?a}{?b}", r"\mathbb R", "f(x)", "≤"):
         pattern = FormulaPattern(typed)
         naive = sum(map(pattern.fits_tree, formulas))
-        assert sum(len(group) for _, group in grep(pattern, EXAMPLES / example, Report())) == naive, typed
+        assert sum(len(file.found) for file in grep(pattern, EXAMPLES / example, Report())) == naive, typed
 
 
 def test_files_without_the_symbols_are_not_parsed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

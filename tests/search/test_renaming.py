@@ -1,92 +1,141 @@
-"""The same formula in other letters comes before formulas that merely share letters, by the usual search."""
+"""Renaming letters in formulas: there and back gives the same text, other formulas keep their trees, and clashes are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from mathamr import Index
-from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
-from tests.models import build_sample_index, once_a_run
+from mathamr.core.errors import MathAMRError
+from mathamr.formulas.formula import Formula
+from mathamr.formulas.trees import trees_of
+from mathamr.posts.markup import pieces
+from mathamr.search.renaming import Renaming, Scope
 
-CASES = {
-    "Pascal's rule": (
-        r"\binom{a}{b}=\binom{a-1}{b-1}+\binom{a-1}{b}",
-        r"\binom{n}{k}=\binom{n-1}{k-1}+\binom{n-1}{k}",
-        [r"\binom{a}{b}=\binom{a}{a-b}", r"\binom{a}{b}=\frac{a!}{b!(a-b)!}", r"\binom{a}{b}+\binom{a}{b-1}"],
-    ),
-    "Cauchy-Schwarz": (
-        r"|\langle f,g\rangle|\le\|f\|\|g\|",
-        r"|\langle u,v\rangle|\le\|u\|\|v\|",
-        [r"\langle f,g\rangle=0", r"\|f+g\|\le\|f\|+\|g\|", r"|\langle f,g\rangle|=\|f\|"],
-    ),
-    "product rule": (
-        r"(uv)'=u'v+uv'",
-        r"(fg)'=f'g+fg'",
-        [r"(u+v)'=u'+v'", r"(u/v)'=0", r"uv+vu=2uv"],
-    ),
-    "Bayes": (
-        r"P(H|E)=\frac{P(E|H)P(H)}{P(E)}",
-        r"P(A|B)=\frac{P(B|A)P(A)}{P(B)}",
-        [r"P(H|E)=\frac{P(H\cap E)}{P(E)}", r"P(E|H)=P(E)", r"P(H)+P(E)"],
-    ),
-    "integration by parts": (
-        r"\int p\,dq=pq-\int q\,dp",
-        r"\int u\,dv=uv-\int v\,du",
-        [r"\int p\,dp=\frac{p^2}{2}", r"pq-qp", r"\int(p+q)\,dp"],
-    ),
-    "determinant of two rows": (
-        r"\begin{vmatrix}p&q\\r&s\end{vmatrix}=ps-qr",
-        r"\begin{vmatrix}a&b\\c&d\end{vmatrix}=ad-bc",
-        [r"\begin{pmatrix}p&q\\r&s\end{pmatrix}", r"ps-qr=1", r"\begin{vmatrix}p&q\\r&s\end{vmatrix}=0"],
-    ),
-}
-"""What is asked, what should be found, and what shares its letters with the question."""
+PAPER = r"""\section{On $x$}
+The x in $\sin x + \mathrm{x}$, \emph{x}, $x\text{ if x}$ and $\alpha x$, % $x$ in a comment
+\begin{align}
+  f(x) &= \sum_{x} x_1^x, \label{eq:x} \\ % a comment on $x$
+  \hspace{1ex} &\leq \frac x2.
+\end{align}
+\section{Other}
+Here $x+y$ and $u$.
+"""
 
 
-def _written(formulas: list[str]) -> str:
-    return " ".join(f"Here is ${latex}$." for latex in formulas)
-
-
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
-    source = tmp_path_factory.mktemp("renamed") / "renamed.md"
-    source.write_text(
-        "\n\n".join(
-            f"# {name}\n\n{_written([*others, wanted])}" for name, (_, wanted, others) in CASES.items()
-        ),
-        encoding="utf-8",
+def rename(text: str, typed: str, markup: str = "latex", scope: Scope = "file", at: str = "") -> str:
+    place = text.find(at) if at else None
+    return Renaming.of(typed).rename(
+        text, markup, scope, lambda start: place is None or start >= place, lambda _: ()
     )
-    posts: list[Post] = list(read_posts(source, Report()))
-    made = once_a_run(
-        tmp_path_factory, "renamed-index", lambda folder: build_sample_index(folder, model_folder, posts)
+
+
+def test_letters_change_in_formulas_and_nothing_else_does() -> None:
+    assert (
+        rename(PAPER, "x=t")
+        == r"""\section{On $t$}
+The x in $\sin t + \mathrm{x}$, \emph{x}, $t\text{ if x}$ and $\alpha t$, % $x$ in a comment
+\begin{align}
+  f(t) &= \sum_{t} t_1^t, \label{eq:x} \\ % a comment on $x$
+  \hspace{1ex} &\leq \frac t2.
+\end{align}
+\section{Other}
+Here $t+y$ and $u$.
+"""
     )
-    with Index.open(made, device="cpu") as opened:
-        yield opened
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_same_in_other_letters_comes_before_what_shares_letters(index: Index, name: str) -> None:
-    asked, wanted, others = CASES[name]
-    hits = index.search(f"${asked}$", "formulas", k=3)
-    assert hits[0].formula is not None
-    assert hits[0].formula.latex == wanted
-    assert "renamed" in hits[0].evidence
-    assert any(hit.formula is not None and hit.formula.latex in others for hit in hits), "they are found, too"
+def test_a_section_ends_at_the_next_heading() -> None:
+    changed = rename(PAPER, "x=t", scope="section", at="$x+y$")
+    assert changed == PAPER.replace("$x+y$", "$t+y$")
+    assert rename(changed, "t=x", scope="section", at="$t+y$") == PAPER
 
 
-def test_the_very_formula_comes_before_the_same_in_other_letters(index: Index) -> None:
-    hits = index.search(r"$\binom{n}{k}=\binom{n-1}{k-1}+\binom{n-1}{k}$", "formulas", k=1)
-    assert hits[0].formula is not None
-    assert hits[0].formula.exact
-    assert "renamed" not in hits[0].evidence
+@pytest.mark.parametrize(
+    ("text", "typed", "why"),
+    [
+        ("$x+y$ and $a$", "x=y", "used already"),
+        ("$x$ is in\n\n$y$", "x=y", "used already"),
+        ("> $$\n> x +\n> z\n> $$", "x=y", "marks between"),
+        ("So x² is.", "x=y", "not marked"),
+    ],
+)
+def test_what_cannot_be_renamed_is_refused_with_its_line(text: str, typed: str, why: str) -> None:
+    with pytest.raises(MathAMRError, match=f"line 1.*{why}|line 3.*{why}"):
+        rename(text, typed, "markdown")
 
 
-def test_letters_that_fall_together_are_no_renaming(index: Index) -> None:
-    hits = index.search("$x^2+x^2=y^2$", "formulas", k=5)
-    assert hits.hits
-    assert not any("renamed" in hit.evidence for hit in hits)
+def test_a_letter_that_a_macro_writes_is_refused() -> None:
+    def macros(_: str) -> tuple[str, ...]:
+        return (r"\newcommand{\point}{x_0}", r"\newcommand{\size}[1]{|#1|}")
+
+    renaming = Renaming.of("x=t")
+    assert renaming.rename(r"$\size{x}$", "latex", "file", lambda _: True, macros) == r"$\size{t}$"
+    with pytest.raises(MathAMRError, match="comes from a macro"):
+        renaming.rename(r"$\point + x$", "latex", "file", lambda _: True, macros)
+
+
+@pytest.mark.parametrize("typed", ["ab=c", "x", "x=x", "x=1", "x=+", r"x=\frac", "x=\\sum"])
+def test_only_letters_are_renamed(typed: str) -> None:
+    with pytest.raises(MathAMRError, match="cannot rename"):
+        Renaming.of(typed)
+
+
+PARTS = [
+    "x",
+    "x",
+    "y",
+    "2",
+    "+",
+    "=",
+    " ",
+    "  ",
+    "_1",
+    "^2",
+    r"\sin",
+    r"\alpha",
+    r"\,",
+    "{x}",
+    r"\frac",
+    r"\text{x}",
+    "(",
+    ")",
+    r"\beta ",
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.sampled_from(PARTS), min_size=1, max_size=12),
+    st.sampled_from(["x=t", r"x=\theta", r"\alpha=t", r"\alpha=\gamma"]),
+)
+def test_there_and_back_is_the_same_text_and_other_formulas_keep_their_trees(
+    parts: list[str], typed: str
+) -> None:
+    text = f"The ${''.join(parts)}$ and $y+1$, x."
+    old, new = typed.split("=")
+    try:
+        changed = rename(text, typed, "markdown")
+    except MathAMRError:
+        return
+    assert rename(changed, f"{new}={old}", "markdown") == text
+    before, after = (
+        [
+            trees_of(Formula("", each.text))[0][0]
+            for each in pieces(source, "markdown")
+            if each.kind == "formula"
+        ]
+        for source in (text, changed)
+    )
+    renamed = {_label(old): _label(new)}
+    assert len(before) == len(after)
+    for one, other in zip(before, after, strict=True):
+        if one is not None and other is not None:
+            assert [renamed.get(label, label) for label in one.labels] == list(other.labels)
+            assert (one.parents, one.edges) == (other.parents, other.edges)
+
+
+def _label(letter: str) -> str:
+    tree = trees_of(Formula("", letter))[0][0]
+    assert tree is not None
+    return tree.labels[0]

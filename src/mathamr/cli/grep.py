@@ -6,7 +6,9 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from difflib import unified_diff
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,9 +16,10 @@ import typer
 
 from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import write_whole
 from mathamr.core.terminal import visible
 from mathamr.posts.report import Report
-from mathamr.search.grep import FormulaPattern, Found, grep
+from mathamr.search.grep import FormulaPattern, Found, FoundFile, grep
 
 _PATH, _NUMBER, _MATCH, _END = "\x1b[35m", "\x1b[32m", "\x1b[1;31m", "\x1b[0m"
 _LONGEST = 300
@@ -54,10 +57,26 @@ def command(
     color: Annotated[
         Literal["auto", "always", "never"], typer.Option(help="When to colour what was found.")
     ] = "auto",
+    rename: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A=B",
+            help="Print a diff that renames a letter in formulas of the sections where the pattern is found.",
+            show_default=False,
+        ),
+    ] = None,
+    scope: Annotated[
+        Literal["section", "file"], typer.Option(help="How far a letter is renamed around what was found.")
+    ] = "section",
+    write: Annotated[bool, typer.Option("--write", help="Write the renamed files, too.")] = False,
     exclude: Exclude = None,
     no_gitignore: NoGitignore = False,
 ) -> None:
     """Find formulas in files, without an index, and print file, line and column. Exits with 0 if something was found, 1 if not, 2 on an error."""
+    if rename is None and write:
+        raise typer.BadParameter("--write needs --rename A=B")
+    if rename is not None and words:
+        raise typer.BadParameter("--rename changes formulas; it takes no --words")
     inputs = paths or [Path()]
     report, found = Report(), 0
     is_coloured = color == "always" or (
@@ -68,10 +87,15 @@ def command(
     try:
         sought = _words(pattern) if words else FormulaPattern(pattern, any_letters=letters == "any")
         left_out = exclusion(exclude, inputs, no_gitignore=no_gitignore) or ()
-        for path in inputs:
-            for text, places in grep(sought, path, report, left_out if path.is_dir() else ()):
-                found += len(places)
-                for line in printer.lines(text, places):
+        files_found = (
+            file for path in inputs for file in grep(sought, path, report, left_out if path.is_dir() else ())
+        )
+        if rename is not None:
+            found = _rename(files_found, rename, scope, write=write)
+        else:
+            for file in files_found:
+                found += len(file.found)
+                for line in printer.lines(file):
                     print(line)
                 sys.stdout.flush()
     except MathAMRError as error:
@@ -91,6 +115,47 @@ def _words(typed: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){pattern}(?!\w)", 0 if any(map(str.isupper, typed)) else re.I)
 
 
+def _rename(files: Iterable[FoundFile], typed: str, scope: Literal["section", "file"], *, write: bool) -> int:
+    """Print the diffs of all files, write them if wanted, and return how many there are; nothing is written if one is refused."""
+    from mathamr.search.renaming import Renaming
+
+    renaming = Renaming.of(typed)
+    changed: list[tuple[Path, bytes, bytes]] = []
+    for file in files:
+        if not file.text:
+            raise MathAMRError(f"{file.path}: letters are renamed in Markdown, LaTeX and plain text only")
+        starts = {each.start for each in file.found}
+        try:
+            renamed = renaming.rename(file.text, file.markup, scope, starts.__contains__, file.macros_of)
+        except MathAMRError as error:
+            raise MathAMRError(f"{file.path}, {error}; no file was changed") from error
+        path = Path(file.path)
+        before = path.read_bytes() if file.path != "standard input" else b""
+        if write and before != file.text.encode():
+            raise MathAMRError(f"{path}: not plain UTF-8, so it is not written; no file was changed")
+        if renamed != file.text:
+            changed.append((path, before, renamed.encode()))
+            print("\n".join(_diff(file.path, file.text, renamed)))
+    for path, _, after in changed if write else ():
+        mode = path.stat().st_mode
+        write_whole(path.resolve(), after)
+        path.chmod(mode)
+    return len(changed)
+
+
+def _diff(path: str, before: str, after: str) -> Iterator[str]:
+    """Yield the lines of a unified diff, as `patch` and `git apply` read them."""
+    name = visible(path).lstrip("/")
+    old, new = _diff_lines(before), _diff_lines(after)
+    for place, line in enumerate(unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")):
+        yield line if place < 2 else visible(line)
+
+
+def _diff_lines(text: str) -> list[str]:
+    *lines, last = text.split("\n")
+    return [*lines, f"{last}\n\\ No newline at end of file"] if last else lines
+
+
 @dataclass(frozen=True)
 class _Printer:
     """Writes what was found in a file as lines of output."""
@@ -99,9 +164,10 @@ class _Printer:
     context: int
     is_coloured: bool
 
-    def lines(self, text: str, places: list[Found]) -> list[str]:
+    def lines(self, file: FoundFile) -> list[str]:
         """Return the lines for one file."""
-        path = self._coloured(places[0].path, _PATH)
+        text, places = file.text, file.found
+        path = self._coloured(file.path, _PATH)
         if self.form == "files":
             return [path]
         if self.form == "counts":

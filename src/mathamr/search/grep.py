@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -54,6 +54,18 @@ class Found:
     text: str = ""
     start: int = 0
     end: int = 0
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """A file with its places that fit. Of a file that hides the places of its formulas, `text` and `markup` are empty."""
+
+    path: str
+    found: list[Found]
+    text: str = ""
+    markup: str = ""
+    macros_of: Callable[[str], tuple[str, ...]] = lambda _: ()
+    """Returns the definitions that a formula of the file needs."""
 
 
 class FormulaPattern:
@@ -160,11 +172,8 @@ def _spellings(name: str) -> frozenset[str]:
 
 def grep(
     pattern: FormulaPattern | re.Pattern[str], path: Path, report: Report, exclude: Sequence[str] = ()
-) -> Iterator[tuple[str, list[Found]]]:
-    """Yield the text of every file of an input that has something that fits, with its places; a regular expression is sought in words.
-
-    Of a file that hides the places of its formulas, the text is empty.
-    """
+) -> Iterator[FoundFile]:
+    """Yield every file of an input that has something that fits; a regular expression is sought in words."""
     parts = find_collections(path, report, exclude=exclude)
     table = macros_of(parts) if isinstance(pattern, FormulaPattern) else MacroTable({})
     needs = _with_macros(pattern.needs, table) if isinstance(pattern, FormulaPattern) else ()
@@ -207,8 +216,8 @@ class _FileSearch:
     collection: Collection
     report: Report
 
-    def file(self, file: Path) -> tuple[str, list[Found]] | None:
-        """Return the text of a file and the places that fit; None if there are none."""
+    def file(self, file: Path) -> FoundFile | None:
+        """Return a file with the places that fit; None if there are none."""
         if self.format not in AS_WRITTEN:
             return next(_by_file(self.posts((file,))), None)
         data = read_bytes(file, self.report)
@@ -217,34 +226,37 @@ class _FileSearch:
         text = decode(data, self.report)
         lines = [0, *(match.end() for match in re.finditer("\n", text))]
         found = []
-        for latex, start, end in self._places(text, self.collection.path_of(file)):
+        macros_of = partial(self._macros_of, self.collection.path_of(file))
+        for latex, start, end in self._places(text, macros_of):
             line = bisect_right(lines, start)
             found.append(
                 Found(
                     display_path(file), line, start - lines[line - 1] + 1, latex, text[start:end], start, end
                 )
             )
-        return (text, found) if found else None
+        return FoundFile(display_path(file), found, text, self.format, macros_of) if found else None
 
     def _may_fit(self, data: bytes) -> bool:
         if not isinstance(self.pattern, FormulaPattern) or not data.isascii():
             return True
         return all(any(each.encode() in data for each in spellings) for spellings in self.needs)
 
-    def _places(self, text: str, path: str) -> Iterator[tuple[str, int, int]]:
+    def _macros_of(self, path: str, latex: str) -> tuple[str, ...]:
+        table = self.collection.macros
+        return table.needed(path, commands_in(latex)) if table and "\\" in latex else ()
+
+    def _places(
+        self, text: str, macros_of: Callable[[str], tuple[str, ...]]
+    ) -> Iterator[tuple[str, int, int]]:
         read = pieces(text, self.format)
         if isinstance(self.pattern, re.Pattern):
             yield from _in_words(self.pattern, read, text)
             return
         for piece in read:
-            if piece.kind == "formula" and self._fits(self.pattern, piece.text, path):
+            if piece.kind != "formula" or not self.pattern.may_fit(piece.text, self.needs):
+                continue
+            if self.pattern.fits(piece.text, macros_of(piece.text)):
                 yield piece.text, piece.start, piece.end
-
-    def _fits(self, pattern: FormulaPattern, latex: str, path: str) -> bool:
-        if not pattern.may_fit(latex, self.needs):
-            return False
-        table = self.collection.macros
-        return pattern.fits(latex, table.needed(path, commands_in(latex)) if table and "\\" in latex else ())
 
     def posts(self, files: tuple[Path, ...]) -> Iterator[Found]:
         """Yield what fits in the posts of files whose formulas have no places."""
@@ -259,16 +271,16 @@ class _FileSearch:
                 yield Found(where, line, None, words)
 
 
-def _by_file(found: Iterator[Found]) -> Iterator[tuple[str, list[Found]]]:
+def _by_file(found: Iterator[Found]) -> Iterator[FoundFile]:
     """Group what was found in posts by its files."""
     kept: list[Found] = []
     for each in found:
         if kept and each.path != kept[0].path:
-            yield "", kept
+            yield FoundFile(kept[0].path, kept)
             kept = []
         kept.append(each)
     if kept:
-        yield "", kept
+        yield FoundFile(kept[0].path, kept)
 
 
 def _in_words(pattern: re.Pattern[str], read: Iterable[Piece], text: str) -> Iterator[tuple[str, int, int]]:

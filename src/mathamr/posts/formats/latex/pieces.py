@@ -55,7 +55,7 @@ class _Reader:
         self._note = note
         self._run = PieceRun()
         self._run.add(text, 0, len(text))
-        self._scanner = MathScanner(_strip_comments(text) if "%" in text else text, money=False)
+        self._scanner = MathScanner(strip_comments(text) if "%" in text else text, money=False)
         self._position = 0
         self._end = len(text)
         self._at: dict[int, str] = {}
@@ -375,6 +375,6 @@ def _named(word: str) -> tuple[str, ...]:
     return (word,) if word not in ("", "*", "reference") else ()
 
 
-def _strip_comments(text: str) -> str:
+def strip_comments(text: str) -> str:
     """Return the text with blanks for its comments, so that offsets stay."""
     return _COMMENT.sub(lambda match: " " * len(match.group()) if match["comment"] else match.group(), text)

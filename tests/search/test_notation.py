@@ -1,0 +1,102 @@
+"""`notation`: what sentences introduce, by patterns and by the roles of meaning graphs; what is used; bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.post import Post
+from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation, symbol_of
+
+NOTES = r"""# Groups
+
+Let $G$ be a finite group and let $p$ be a prime. We write $|G|$ for the order of $G$.
+
+We denote by $\operatorname{rk} A$ the rank of $A$, where $\mu$ denotes the Lebesgue measure.
+
+The kernel of $\varphi$ is denoted by $K$. Consider a graph $G = (V, E)$ with $n$ vertices.
+"""
+
+
+def note(body: str) -> Post:
+    return Post("n", "note", body, markup="markdown")
+
+
+def found(body: str, parser: str | None = None) -> list[tuple[str, str]]:
+    return [(each.symbol, each.said) for each in introductions([note(body)], parser)]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("Let $G$ be a group.", [("G", "a group")]),
+        ("Let $x, y$ and $z_1$ be real numbers.", [("x", "real numbers"), ("z", "real numbers")]),
+        ("Let $f\\colon X \\to Y$.", [("f", "$\\colon X \\to Y$")]),
+        ("We write $|G|$ for the order of $G$.", [("|G|", "the order of $G$")]),
+        ("Here $\\mu$ denotes the Lebesgue measure.", [("μ", "the Lebesgue measure")]),
+        ("The kernel of $f$ is denoted by $K$.", [("K", "The kernel of $f$")]),
+        ("Every compact set $K$ is closed.", [("K", "Every compact set")]),
+        ("It is prime to $n$, of degree $m$, and $x$ is zero.", []),
+        ("Then $x$ is positive and a multiple of $n$.", []),
+        ("Let it be a $p$-adic field.", []),
+    ],
+)
+def test_patterns_find_what_is_said_in_a_usual_way(body: str, expected: list[tuple[str, str]]) -> None:
+    assert found(body) == expected
+
+
+def test_graphs_find_what_patterns_miss() -> None:
+    body = "Suppose without further comment that $\\Omega$ is a bounded domain."
+    assert found(body) == []
+    assert found(body, "builtin") == [("Ω", "a bounded domain")]
+
+
+def test_uses_are_counted_and_symbols_sorted_as_in_a_book() -> None:
+    entries = notation([note(NOTES)], parser=None)
+    by_symbol = {entry.symbol: entry for entry in entries}
+    assert [entry.symbol for entry in entries] == sorted(
+        by_symbol, key=lambda each: not each[0].isascii() or not each[0].isalpha() or len(each) > 1
+    )
+    assert by_symbol["G"].meanings == ["a finite group", "a graph"]
+    assert by_symbol["G"].uses == 4
+    assert by_symbol["rk"].meanings == ["the rank of $A$"]
+    assert not by_symbol["φ"].introductions
+    assert by_symbol["φ"].posts == ["n"]
+
+
+@pytest.mark.parametrize(
+    "latex", ["2n", "", "x+1 = 2", "\\{k \\in K", "\\int_0^1 f", "\\begin{pmatrix}a\\end{pmatrix}"]
+)
+def test_a_formula_without_a_symbol_of_its_own_introduces_none(latex: str) -> None:
+    assert symbol_of(latex) is None
+
+
+def test_introductions_of_a_letter_are_counted_and_not_kept() -> None:
+    posts = (note("Let $x$ be a number. " * 100) for _ in range(3))
+    (entry,) = notation(posts, parser=None)
+    assert entry.introduced == entry.uses == 300
+    assert len(entry.introductions) == MOST_INTRODUCTIONS
+
+
+def test_the_glossary_is_read_by_latex() -> None:
+    text = glossary(notation([note("Let $G$ be a group, $x$.")], parser=None))
+    assert text.splitlines()[1:] == [r"\nomenclature[00000]{$G$}{a group}"]
+
+
+def test_a_sentence_of_formulas_and_words_does_not_take_long() -> None:
+    hostile = "let " * 300 + "$x$ and " * 150
+    assert found(hostile) == [("x", "and")] or len(found(hostile)) <= 150
+
+
+def test_json_of_an_entry_has_every_introduction() -> None:
+    entry = notation([note(NOTES)], parser=None)[0]
+    row = json.loads(json.dumps(entry.to_dict()))
+    assert {"symbol", "meanings", "uses", "introductions"} <= set(row)
+
+
+def test_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(NOTES, "utf-8")
+    entries = {entry.symbol: entry for entry in notation(tmp_path, parser=None)}
+    assert entries["G"].introductions[0].place == "a.md:1"
