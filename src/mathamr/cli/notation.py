@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.options import Exclude, NoGitignore, exclusion
+from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
 from mathamr.core.terminal import visible
 from mathamr.index.location import is_index
 from mathamr.search.notation import NotationEntry, glossary, notation
