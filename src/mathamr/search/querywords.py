@@ -23,6 +23,8 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.postkind import ASKING, kind_named
 from mathamr.search.query import Query
 
+EQUATIONS = frozenset({"equation", "inequality", "identity", "formula"})
+"""Words that name statements, beside the kinds of posts."""
 MOST_WORDS = 4
 """A query with more words, common ones not counted, says what it means in other words than its answer may."""
 
@@ -30,12 +32,13 @@ MOST_WORDS = 4
 def asks_for_statement(query: Query) -> bool:
     """Return True if a query is a statement in the notation of a library, or its words name one.
 
-    >>> [asks_for_statement(Query.of_text(text)) for text in ("Lagrange's theorem", "normal subgroup", "law of large numbers")]
+    >>> [asks_for_statement(Query.of_text(text)) for text in ("Sylow theorems", "normal subgroup", "Pell's equation")]
     [True, False, True]
     """
     if query.post.markup == "declaration":
         return True
-    return any(kind_named(word) in ASKING for word in words(PLACEHOLDER.sub(" ", query.passage.text)))
+    said = (word.removesuffix("s") for word in words(PLACEHOLDER.sub(" ", query.passage.text)))
+    return any(word in EQUATIONS or kind_named(word) in ASKING for word in said)
 
 
 def is_letter(word: str) -> bool:
