@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import cast
+from typing import cast, get_args
 
 import pytest
 
@@ -15,7 +15,7 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.search.confidence import MOST_LOOKED_AT
-from mathamr.search.library import library_query
+from mathamr.search.library import library_query, library_rankings
 from mathamr.search.namequery import NameQuery
 from mathamr.search.options import SearchOptions
 from mathamr.search.postnames import last_parts
@@ -26,7 +26,18 @@ from mathamr.search.ranker import FoundHits
 from mathamr.search.results import MEMBER
 from mathamr.search.searcher import Index
 from mathamr.systems.field import FieldTarget
-from mathamr.systems.ranking import Belongs, Component, Fuse, Lexical, Promote, Ranking
+from mathamr.systems.ranking import (
+    Belongs,
+    Component,
+    Fuse,
+    Lexical,
+    MaxSim,
+    Nearest,
+    Promote,
+    QueryKind,
+    Ranking,
+    fusion_of,
+)
 from mathamr.text.wording import wording_alone
 from tests.index.small import build
 from tests.search.test_namequery import Known, having
@@ -235,3 +246,31 @@ def test_a_statement_typed_in_lean_is_read_like_those_of_the_library(typed: str,
 def test_other_queries_stay_as_they_were_typed(typed: str) -> None:
     query = Query.of_text(typed)
     assert library_query(query) is query
+
+
+def test_beside_words_a_formula_does_not_weigh_more_than_they_do() -> None:
+    found = {"hybrid": Lexical(), "single": Nearest("document"), "maxsim": MaxSim("parts")}
+    fusion = fusion_of(library_rankings(found)["hybrid"])
+    assert fusion is not None
+    weights = {
+        kind: {part.name: part.weight for part in fusion.suited(kind).asked} for kind in get_args(QueryKind)
+    }
+    assert (
+        weights["words"] == weights["name"] == weights["question"] == {"lexical": 1, "single": 1, "maxsim": 3}
+    )
+    assert weights["mixed"] == {**weights["words"], "formula": 1}
+    assert weights["formula"] == {"lexical": 1, "formula": 1, "single": 0.5, "maxsim": 0.5}
+
+
+def test_a_statement_typed_in_lean_has_the_weights_of_a_formula(walks: Index) -> None:
+    parts = (
+        Component("words", Lexical(), 1.0, (("formula", 0.0),)),
+        Component("vectors", walks.rankings()["single"], 0.0, (("formula", 1.0),)),
+    )
+
+    def asked(text: str) -> set[str]:
+        ranked, _ = walks.rank(text, strategy=Fuse(parts=parts, normalisation="z"))
+        return {name for each in ranked for name in each.evidence}
+
+    assert asked("Wander.length a = Wander.length b") == {"vectors"}
+    assert asked("elephants of $a = b$") == {"words"}

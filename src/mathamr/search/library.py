@@ -22,7 +22,6 @@ from mathamr.systems.ranking import (
     Fuse,
     Lexical,
     Promote,
-    QueryKind,
     Ranking,
 )
 
@@ -42,16 +41,12 @@ def library_rankings(found: Mapping[str, Ranking]) -> Mapping[str, Ranking]:
     lexical, single, maxsim = PROFILE.weights
     by_words, by_formulas, by_vector, by_parts = PROFILE.formula_weights
     parts = (
-        Component("lexical", Lexical(), lexical, _for_formulas(by_words)),
-        Component("formula", FORMULA_SEARCH, 0.0, _for_formulas(by_formulas)),
-        Component("single", found["single"], single, _for_formulas(by_vector)),
-        Component("maxsim", found["maxsim"], maxsim, _for_formulas(by_parts)),
+        Component("lexical", Lexical(), lexical, (("formula", by_words),)),
+        Component("formula", FORMULA_SEARCH, 0.0, (("formula", by_formulas), ("mixed", by_formulas))),
+        Component("single", found["single"], single, (("formula", by_vector),)),
+        Component("maxsim", found["maxsim"], maxsim, (("formula", by_parts),)),
     )
     return {**found, "hybrid": Promote(Belongs(first=Fuse(parts=parts, normalisation="z")))}
-
-
-def _for_formulas(weight: float) -> tuple[tuple[QueryKind, float], ...]:
-    return (("formula", weight), ("mixed", weight))
 
 
 def code_of(post: Post) -> str:

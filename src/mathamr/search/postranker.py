@@ -50,6 +50,7 @@ from mathamr.systems.ranking import (
     Nearest,
     NearestRows,
     Promote,
+    QueryKind,
 )
 
 ASIDES = {
@@ -346,6 +347,12 @@ class PostRanker(Ranker):
             return terms
         more = self._name.terms
         return {field: [*own, *more.get(field, ())] for field, own in terms.items()}
+
+    @property
+    def _weighed_as(self) -> QueryKind:
+        """The kind of query whose weights hold: a statement in the notation of a library is searched like a formula."""
+        query = self.context.query
+        return "formula" if query.post.markup == "declaration" else query.kind
 
     @property
     def notes(self) -> list[str]:

@@ -43,6 +43,7 @@ from mathamr.systems.ranking import (
     Nearest,
     NearestRows,
     Promote,
+    QueryKind,
     Ranking,
     Rerank,
     Task,
@@ -133,6 +134,11 @@ class Ranker(ABC):
         return self._known_filters
 
     @property
+    def _weighed_as(self) -> QueryKind:
+        """The kind of query whose weights hold."""
+        return self.context.query.kind
+
+    @property
     def notes(self) -> list[str]:
         """Notes for the user on how the query was interpreted."""
         return []
@@ -176,7 +182,7 @@ class Ranker(ABC):
             case Unhub(first=first):
                 return self._unhubbed(ranking, self._scored(first, ids))
             case Fuse():
-                ranking = ranking.suited(self.context.query.kind)
+                ranking = ranking.suited(self._weighed_as)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
                 # A score of 0 is no evidence.
                 evidence = {
@@ -226,7 +232,7 @@ class Ranker(ABC):
                 deep = replace(options, depth=max(pool, options.depth))
                 return self._unhubbed(ranking, self.find(first, deep))
             case Fuse():
-                ranking = ranking.suited(self.context.query.kind)
+                ranking = ranking.suited(self._weighed_as)
                 return self._fused_found(ranking, options)
             case Promote(inner):
                 found = self.find(inner, options)

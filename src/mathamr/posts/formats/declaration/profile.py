@@ -19,7 +19,8 @@ class LibraryProfile:
     weights: tuple[float, float, float]
     """The weights of words, of one vector and of MaxSim in an index that holds declarations."""
     formula_weights: tuple[float, float, float, float]
-    """The weights of words, of formulas, of one vector and of MaxSim for a query that is a statement."""
+    """The weights of words, of formulas, of one vector and of MaxSim for a query that is a statement or a formula; beside words a formula
+    has the same weight, and the others keep theirs."""
     very_similar: float
     """The cosine from which a hit is shown although it shares too few words with the query to be a match."""
     is_statement: Callable[[str], bool]
