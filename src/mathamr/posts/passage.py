@@ -199,8 +199,10 @@ class _Builder:
                 self._add(piece.text, piece)
                 if in_code:
                     self._code()
-            elif kind == "image":
+            elif kind == "image" and piece.text:
                 self._add(f" {piece.text} ", piece)
+            elif kind == "drawing":
+                self._add("  ", piece)
         self._flush()
 
     def _reset(self) -> None:

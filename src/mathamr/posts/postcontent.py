@@ -56,6 +56,7 @@ class PostContent:
                 if piece.kind == "text"
                 else " "
                 for piece in self.body
+                if piece.kind not in ("open", "close")
             )
             names = (post.title, name_words(post.title), *map(name_words, post.aliases))
             return " \n".join((*names, "".join(code)))
@@ -86,4 +87,8 @@ def label_text(post: Post) -> str:
 
 
 def _plain(read: tuple[Piece, ...]) -> str:
-    return "".join(piece.text if piece.kind in ("text", "code") else " " for piece in read)
+    return "".join(
+        piece.text if piece.kind in ("text", "code") else " "
+        for piece in read
+        if piece.kind not in ("open", "close")
+    )

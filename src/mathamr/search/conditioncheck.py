@@ -197,7 +197,11 @@ class CheckedText:
         if self._shown.markup == "declaration":
             return called(self._shown)
         pieces = title_pieces(self._shown.title, self._shown.markup)
-        title = "".join("\0" if piece.kind == "formula" else piece.text for piece in pieces)
+        title = "".join(
+            "\0" if piece.kind == "formula" else piece.text
+            for piece in pieces
+            if piece.kind not in ("link", "open", "close")
+        )
         return [words(name) for name in (*title.split("\0"), *other_names(self._shown), *self._post.aliases)]
 
     @cached_property

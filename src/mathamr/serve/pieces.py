@@ -82,7 +82,7 @@ def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterato
             shown = formula_piece(piece.text, drawn, None, display=piece.display)
         elif piece.kind == "break":
             shown = text_piece("\n")
-        elif piece.kind == "link":
+        elif piece.kind in ("link", "open", "close"):
             continue
         else:
             shown = text_piece(piece.text.replace(LINE, "\n"))

@@ -67,5 +67,9 @@ def _of_post(post: Post) -> Candidate:
     title = title_pieces(post.title, post.markup) if post.role == "question" else iter(())
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     formulas = tuple(piece.text for piece in found if piece.kind == "formula")
-    text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
+    text = "".join(
+        piece.text if piece.kind in ("text", "code") else " "
+        for piece in found
+        if piece.kind not in ("open", "close")
+    )
     return Candidate(post.id, text, formulas)

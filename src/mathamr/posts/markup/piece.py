@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
-PieceKind = Literal["text", "formula", "break", "code", "image", "link"]
+PieceKind = Literal["text", "formula", "break", "code", "image", "drawing", "link", "open", "close"]
 Note = Callable[[str, int], None]
 """Called with what was repaired (one of a few fixed phrases) and the offset in the source."""
 
@@ -26,7 +28,13 @@ class Piece(NamedTuple):
     | break   | what ends here: `paragraph`, `line`, `heading`, `item`, `cell`, `quote`, `code`, `rule`  |
     | code    | code as it was written                                                                   |
     | image   | what the picture shows, as its alternative text says                                     |
-    | link    | the address a link leads to; its text follows as pieces of its own, in Markdown within it |
+    | drawing | a picture as LaTeX                                                                       |
+    | link    | the address a link leads to; its words follow, then the end of the element `a`           |
+    | open    | the name of an element of HTML that begins here: `em`, `ul`, `td`                        |
+    | close   | the name of an element that ends here                                                    |
+
+    `attributes` are those of an element: `src` of an image, `start` of a list, of a link the command that refers to its
+    target as `class`.
 
     A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`).
     """
@@ -38,6 +46,18 @@ class Piece(NamedTuple):
     display: bool = False
     id: str | None = None
     mathml: str | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+def linked(read: Sequence[Piece], place: int) -> list[Piece]:
+    """Return the words of the link at a place: what follows it up to its end, to another link or to the end of its line."""
+    words = takewhile(
+        lambda piece: (
+            piece.kind not in ("link", "break") and not (piece.kind == "close" and piece.text == "a")
+        ),
+        islice(read, place + 1, None),
+    )
+    return list(words)
 
 
 _begin = itemgetter(0)
@@ -59,10 +79,15 @@ class PieceRun:
         self._atoms: list[tuple[int, str, int, int]] = []  # where it begins in the text, its text, its source
         self._held: dict[int, tuple[list[Piece], str]] = {}
         self._places: list[int] = []
+        self._marks: deque[tuple[int, Piece]] = deque()
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
+
+    def __bool__(self) -> bool:
+        """Return True if the run has text or marks."""
+        return bool(self._atoms or self._marks)
 
     def add(self, text: str, start: int, end: int) -> None:
         """Append text that was read from [start, end) of the source."""
@@ -74,6 +99,10 @@ class PieceRun:
         self._held[self._length] = pieces, latex
         self._places.append(self._length)
         self.add("\0", start, end)
+
+    def mark(self, piece: Piece) -> None:
+        """Append a piece of which nothing stands in the text: the beginning or the end of an element."""
+        self._marks.append((self._length, piece))
 
     def text(self) -> str:
         """Return the whole text."""
@@ -90,13 +119,13 @@ class PieceRun:
         return start, end
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
-        """Yield the pieces of the characters [first, last), those that are held among them."""
-        if first >= last:
-            return
-        for place in range(self._atom(first), len(self._atoms)):
+        """Yield the pieces of the characters [first, last), those that are held among them, and each mark up to there once."""
+        for place in range(self._atom(first), len(self._atoms)) if first < last else ():
             begin, text, start, end = self._atoms[place]
             if begin >= last:
-                return
+                break
+            if self._marks:
+                yield from self._marks_to(max(first, begin))
             if begin in self._held:
                 yield from self._held[begin][0]
                 continue
@@ -107,6 +136,11 @@ class PieceRun:
                 text = text[low:high]
             if text:
                 yield Piece("text", start, end, text)
+        yield from self._marks_to(last)
+
+    def _marks_to(self, position: int) -> Iterator[Piece]:
+        while self._marks and self._marks[0][0] <= position:
+            yield self._marks.popleft()[1]
 
     def _atom(self, position: int) -> int:
         """Return the number of the atom that holds a character of the text."""

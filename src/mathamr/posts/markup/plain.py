@@ -76,7 +76,7 @@ def formula(run: PieceRun, region: Region, note: Note) -> Iterator[Piece]:
             part for pair in zip_longest(latex.split("\0"), meanings, fillvalue="") for part in pair
         )
     if _PICTURE.search(latex):
-        yield Piece("image", start, end)
+        yield Piece("drawing", start, end, latex)
     elif latex:
         yield Piece("formula", start, end, latex, region.display)
     else:

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from html import escape, unescape
-from itertools import zip_longest
+from html import escape
 from typing import NamedTuple
 from urllib.parse import quote
 
+from mathamr.posts.body.html import LINE, Body
 from mathamr.posts.formats.declaration.highlighting import highlight_code
-from mathamr.posts.formats.latex.references import REFERENCE_COMMAND, name_reference
+from mathamr.posts.formats.latex.references import name_reference
 from mathamr.posts.formats.markdown.pieces import CITED_MARK, REFERENCE
 from mathamr.posts.markup import formula_id, pieces, title_pieces
-from mathamr.posts.markup.piece import Piece
+from mathamr.posts.markup.piece import Piece, linked
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.rendering.drawing import LONGEST_FORMULA, draw_formula
-from mathamr.posts.rendering.sanitiser import CostlyMarkupError, Places, safe_link, sanitise_html
+from mathamr.posts.rendering.sanitiser import Places, page_link, sanitise_html
 
-LINE = "\u2028"
-"""Stands for a line break within a paragraph."""
 LONGEST_PICTURE = 5_000
 """Characters of the source of a drawing that are shown."""
-_BLOCKS = {
-    "heading": ("<h4>", "</h4>"),
-    "item": ('<p class="item">', "</p>"),
-    "quote": ("<blockquote>", "</blockquote>"),
-    "cell": ('<p class="cell">', "</p>"),
-    "code": ("<pre>", "</pre>"),
-}
-_PAIRED = frozenset(["heading", "quote", "code"])
-"""Blocks that a break begins and another one ends."""
-_ANCHOR = re.compile(r'<a href="([^"<>]{1,2000})">')
 _PUNCTUATION = re.compile(r"\s*([.,;:])(?![.\w])")
 
 
@@ -70,61 +58,52 @@ def body_html(
 
     `references` are the posts that its references lead to, by how the text names them: `#label`, or an address.
     """
-    body, known = post.body[:longest], references or {}
-    try:
-        written = (
-            _html_body(body, post, names, known)
-            if post.markup == "html"
-            else _block_body(body, post, names, known)
-        )
-    except CostlyMarkupError:
-        written = _block_body(body, post, names, known)
+    body = post.body[:longest]
+    writer = _PageWriter(post, PostFormulas.of_body(post, names))
+    for piece in with_references(list(pieces(body, post.markup)), references or {}):
+        writer.add(piece)
+    written = writer.html()
     if len(body) < len(post.body):
         written += '\n<p class="faint">… (the rest of this post is not shown)</p>'
     return written
 
 
-def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, Reference]) -> str:
-    """Return any markup as paragraphs."""
-    writer = _BlockWriter(post, PostFormulas.of_body(post, names), references)
-    for piece in pieces(body, post.markup):
-        writer.add(piece)
-    return writer.html()
+def with_references(read: Sequence[Piece], references: Mapping[str, Reference]) -> Iterator[Piece]:
+    """Yield pieces in which references to known posts lead to them, in the words that a reader sees.
+
+    Of a reference to no known post, and of an address that a page may not link to, the words stay.
+    """
+    position = 0
+    while position < len(read):
+        piece = read[position]
+        position += 1
+        if piece.kind != "link":
+            yield piece
+            continue
+        words = linked(read, position - 1)
+        position += len(words)
+        names = _names(piece.text)
+        name = next((each for each in names if f"#{each}" in references or each in references), names[0])
+        target = references.get(f"#{name}") or references.get(name)
+        address = post_link(target.id) if target else page_link(piece.text)
+        if address:
+            yield piece._replace(text=address)
+        yield from _said(piece, words, name.removeprefix("#"), target)
+        if address:
+            yield Piece("close", piece.end, piece.end, "a")
 
 
-def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, Reference]) -> str:
-    """Return HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
-    formulas, places = PostFormulas.of_body(post, names), Places()
-    parts: list[str] = []
-    done = 0
-    read = list(pieces(body, "html"))
-    for piece, following in zip_longest(read, read[1:]):
-        if piece.kind == "formula":
-            formula = formulas.next(piece)
-            if piece.start < done:
-                continue
-            written, end = formula_html(formula, post.macros), piece.end
-            if piece.display and following is not None and following.kind == "text" and _is_display(written):
-                mark = _PUNCTUATION.match(following.text)
-                if mark is not None and following.start < piece.end:
-                    written = _with_punctuation(written, mark[1])
-                elif mark is not None and body.startswith(mark[1], piece.end):
-                    written, end = _with_punctuation(written, mark[1]), piece.end + 1
-            parts += [body[done : piece.start], places.add(written)]
-            done = end
-    parts.append(body[done:])
-    return sanitise_html(_with_references("".join(parts), references), places)
-
-
-def _with_references(body: str, references: Mapping[str, Reference]) -> str:
-    """Return HTML whose links to labels and addresses of known posts lead to these posts on the page."""
-
-    def lead(match: re.Match[str]) -> str:
-        address = unescape(match[1])
-        target = references.get(address) or references.get(f"#{address}")
-        return f'<a href="{escape(post_link(target.id))}">' if target else match.group()
-
-    return _ANCHOR.sub(lead, body) if references else body
+def _said(link: Piece, words: list[Piece], name: str, target: Reference | None) -> list[Piece]:
+    """Return the words of a reference as a reader sees them: what its command prints, or its own words."""
+    said = "".join(piece.text for piece in words if piece.kind in ("text", "code", "formula", "image"))
+    shown = ""
+    if target is not None and "," not in link.text:
+        shown = target.called(dict(link.attributes).get("class", ""))
+    if target is not None and not shown:
+        shown = {"reference": target.kind.lower(), REFERENCE: target.title or name, "": name}.get(said, "")
+    elif target is None and (said == REFERENCE or (not said and link.text.startswith("[["))):
+        shown = name
+    return [Piece("text", link.start, link.end, shown)] if shown else words
 
 
 def post_link(id: str) -> str:
@@ -158,7 +137,7 @@ def _with_punctuation(html: str, mark: str) -> str:
     return before + opening + inside + annotation + rest
 
 
-def _picture_html(source: str) -> str:
+def _drawing_html(source: str) -> str:
     """Return a drawing in LaTeX as a box with its source folded."""
     named = re.match(r"\\[({\[]?(?:begin)?\s*+(?:\{\s*+)?([A-Za-z]+)", source)
     kind = {"asy": "Asymptote", "pspicture": "PSTricks"}.get(named[1] if named else "", "TikZ")
@@ -182,104 +161,74 @@ def _names(address: str) -> list[str]:
     return [address[1:-1] if address.startswith("{") else address.removeprefix(CITED_MARK)]
 
 
-class _BlockWriter:
-    """Writes the pieces of a post that is not HTML as paragraphs."""
+class _PageWriter:
+    """Writes the pieces of a post as safe HTML; what comes from our own renderer is put back when the rest is sanitised."""
 
-    def __init__(self, post: Post, formulas: PostFormulas, references: Mapping[str, Reference]) -> None:
-        self._post, self._formulas, self._references = post, formulas, references
-        self._linked: tuple[int, int, str, str, str] | None = None
-        """Where the link ends that is open, where it began, its label, what it is called instead of its words, its kind."""
-        self._unknown = ""
-        """What the last link names, to be shown if it leads nowhere and has no words."""
-        self._blocks: list[str] = []
-        self._inside: list[str] = []
-        self._block = "paragraph"
-        self._open: str | None = None
+    def __init__(self, post: Post, formulas: PostFormulas) -> None:
+        self._post, self._formulas = post, formulas
+        self._body, self._places = Body(), Places()
+        self._in_code = False
+        self._display = ""
+        """The drawing of a displayed formula if it was written last."""
 
     def add(self, piece: Piece) -> None:
         """Write one more piece."""
-        if self._linked and (piece.start >= self._linked[0] or piece.kind in ("break", "link")):
-            self._end_link()
-        if piece.kind == "break":
-            self._end_block(piece.text)
-        elif piece.kind == "formula":
-            self._inside.append(formula_html(self._formulas.next(piece), self._post.macros))
-        elif piece.kind == "code":
-            if self._block != "code":
-                self._inside.append(f"<code>{escape(piece.text)}</code>")
-            elif self._post.markup == "declaration":
-                self._inside.append(highlight_code(piece.text))
-            else:
-                self._inside.append(escape(piece.text))
-        elif piece.kind == "image" and not piece.text and "\\" in self._post.body[piece.start : piece.end]:
-            self._end_block(self._block)
-            self._blocks.append(_picture_html(self._post.body[piece.start : piece.end]))
-        elif piece.kind == "image":
-            self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
-        elif piece.kind == "link":
-            self._unknown = _names(piece.text)[0]
-            if not self._begin_link(piece) and (target := safe_link(piece.text)):
-                self._inside.append(
-                    f'<a href="{escape(target)}" rel="nofollow noopener noreferrer" class="reference">↗</a> '
-                )
-            elif not self._linked and self._post.body.startswith("![[", piece.start):
-                self._inside.append(f'<span class="reference">{escape(self._unknown)}</span>')
-        elif piece.text == REFERENCE and not self._linked and self._unknown:
-            self._inside.append(escape(self._unknown))
+        kind, text = piece.kind, piece.text
+        if kind == "text":
+            self._text(text)
+        elif kind == "formula":
+            self._formula(piece)
+        elif kind == "break":
+            self._break(text)
+        elif kind == "code" and not self._in_code:
+            self._body.add(f"<code>{escape(text)}</code>")
+        elif kind == "code":
+            is_declaration = self._post.markup == "declaration"
+            self._body.add(self._places.add(highlight_code(text)) if is_declaration else escape(text))
+        elif kind == "image":
+            source = dict(piece.attributes).get("src", "")
+            self._body.add(f'<img src="{escape(source)}" alt="{escape(text)}">')
+        elif kind == "drawing":
+            self._body.paragraph()
+            self._body.add(self._places.add(_drawing_html(text)))
+            self._body.paragraph()
+        elif kind == "link":
+            self._body.open("a", {"href": text})
+        elif kind == "open":
+            self._body.open(text, dict(piece.attributes))
         else:
-            text = piece.text
-            if self._inside and (mark := _PUNCTUATION.match(text)) and _is_display(self._inside[-1]):
-                self._inside[-1], text = _with_punctuation(self._inside[-1], mark[1]), text[mark.end() :]
-            self._inside.append(escape(text).replace(LINE, "<br>"))
-
-    def _begin_link(self, piece: Piece) -> bool:
-        """Begin a link to the first known post that a reference names; return False if it names none."""
-        found = next((name for name in _names(piece.text) if f"#{name}" in self._references), None)
-        if found is None:
-            return False
-        reference = self._references[f"#{found}"]
-        address = escape(post_link(reference.id))
-        self._inside.append(f'<a href="{address}" class="reference">')
-        command = (
-            REFERENCE_COMMAND.match(self._post.body, piece.start) if self._post.markup == "latex" else None
-        )
-        name = reference.called(command[1]) if command is not None and "," not in piece.text else ""
-        self._linked = (piece.end, len(self._inside), found, name, reference.kind.lower())
-        return True
-
-    def _end_link(self) -> None:
-        if self._linked:
-            _, begun, label, name, kind = self._linked
-            if name:
-                self._inside[begun:] = [escape(name)]
-            elif self._inside[begun:] == ["reference"] and kind:
-                self._inside[begun:] = [kind]
-            elif self._inside[begun:] == [REFERENCE]:
-                self._inside[begun:] = [escape(self._references[f"#{label}"].title or label)]
-            self._inside.append("</a>" if len(self._inside) > begun else f"{escape(label)}</a>")
-            self._linked = None
+            self._body.close(text)
+        if kind != "formula":
+            self._display = ""
 
     def html(self) -> str:
         """Return all that was written."""
-        self._end_link()
-        self._end_block("paragraph")
-        return "\n".join(self._blocks)
+        return sanitise_html(self._body.html(), self._places)
 
-    def _end_block(self, following: str) -> None:
-        inside = "".join(self._inside).strip()
-        is_titled = following == "heading" and self._open == "quote"  # a call-out says how it is called
-        if inside:
-            before, after = _BLOCKS.get("heading" if is_titled else self._block, ("<p>", "</p>"))
-            self._blocks.append(before + inside + after)
-        self._inside.clear()
-        if is_titled:
-            return
-        if following in _PAIRED:
-            self._open = None if self._open == following else following
-            self._block = self._open or "paragraph"
+    def _break(self, what: str) -> None:
+        if what == "code":
+            self._in_code = not self._in_code
+            if self._in_code:
+                self._body.open("pre")
+            else:
+                self._body.close("pre")
+        elif what == "rule":
+            self._body.rule()
+        elif what == "line":
+            self._body.text(LINE)
         else:
-            self._open = self._open if self._open == "quote" else None
-            self._block = self._open or following
+            self._body.paragraph()
+
+    def _formula(self, piece: Piece) -> None:
+        written = formula_html(self._formulas.next(piece), self._post.macros)
+        self._display = written if _is_display(written) else ""
+        self._body.add(self._places.add(written))
+
+    def _text(self, text: str) -> None:
+        if self._display and (mark := _PUNCTUATION.match(text)):
+            self._body.replace_last(self._places.add(_with_punctuation(self._display, mark[1])))
+            text = text[mark.end() :]
+        self._body.text(text)
 
 
 class PostFormulas:

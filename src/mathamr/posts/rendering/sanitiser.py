@@ -70,7 +70,7 @@ _ATTRIBUTES = {
     "dfn": {"title"},
 }
 _VALUES: Mapping[str, Callable[[str], object]] = {
-    "href": lambda value: _OWN_LINK.fullmatch(value) or safe_link(value),
+    "href": lambda value: page_link(value),
     "src": lambda value: safe_link(value),
     "start": re.compile(r"-?[0-9]{1,6}").fullmatch,
     "colspan": re.compile(r"[1-9][0-9]?").fullmatch,
@@ -196,6 +196,11 @@ def _write_tag(tag: re.Match[str]) -> str:
         return f"<{tag[1]}a>"
     kind = 'class="reference"' if _OWN_LINK.fullmatch(target) else f'rel="{_LINK_RELATION}"'
     return f'<a href="{escape(target)}" {kind}>'
+
+
+def page_link(target: str) -> str | None:
+    """Return an address if a post may link to it: another post on the page, or one that `safe_link` passes."""
+    return target if _OWN_LINK.fullmatch(target) else safe_link(target)
 
 
 def safe_link(target: str) -> str | None:

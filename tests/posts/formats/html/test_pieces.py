@@ -147,7 +147,12 @@ def test_a_wikipedia_formula_comes_without_its_wrapper_and_picture() -> None:
 def test_images_and_links_keep_what_is_worth_searching() -> None:
     source = '<a href="http://x.org?a=1&amp;b=2">the proof</a> <img alt="a torus"> <img alt="enter image description here">'
     found = [(piece.kind, piece.text) for piece in pieces(source, "html") if piece.text.strip()]
-    assert found == [("link", "http://x.org?a=1&b=2"), ("text", "the proof"), ("image", "a torus")]
+    assert found == [
+        ("link", "http://x.org?a=1&b=2"),
+        ("text", "the proof"),
+        ("close", "a"),
+        ("image", "a torus"),
+    ]
 
 
 def test_raised_and_lowered_text_stays_distinguishable() -> None:

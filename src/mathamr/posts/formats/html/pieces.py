@@ -8,11 +8,12 @@ MediaWiki.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import NamedTuple
 
 from mathamr.core.listing import names
+from mathamr.posts.body.html import BLOCKS, INLINE
 from mathamr.posts.formats.html.nesting import Nesting
 from mathamr.posts.formats.html.typeset import as_latex, is_typeset
 from mathamr.posts.markup.delimiters import strip_punctuation
@@ -53,6 +54,10 @@ BREAKS = {
     "blockquote": "quote",
     "hr": "rule",
 }
+_ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
+    "ol": ("start",), "td": ("colspan", "rowspan"), "th": ("colspan", "rowspan"), "abbr": ("title",), "dfn": ("title",),
+}  # fmt: skip
+"""Attributes that a page shows."""
 _SCRIPTS = {"sup": "^", "sub": "_"}
 _BASE = re.compile(r"[^\W_](?:</\w{1,6}>)*\Z|\)\Z")
 _ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\b")
@@ -151,6 +156,8 @@ class _Reader:
                     if tag.name in BREAKS:
                         yield from self._flush()
                         yield Piece("break", start, end, BREAKS[tag.name])
+                        if tag.name in BLOCKS:
+                            yield _element(tag, start, end)
                         if tag.attributes:
                             self._marked_element(tag, start, end)
                     elif tag.name == "pre" and not tag.closes:
@@ -161,8 +168,11 @@ class _Reader:
                     elif tag.name == "br" and self._follows_line_break(start, end):
                         yield from self._flush()
                         yield Piece("break", start, end, "paragraph")
-                    elif not tag.closes:
-                        self._inline_tag(tag, start, end)
+                    else:
+                        if not tag.closes:
+                            self._inline_tag(tag, start, end)
+                        if tag.name in INLINE and (tag.closes or tag.name != "a"):
+                            self._run.mark(_element(tag, start, end))
                     if self._position != end:
                         break
                 elif text.startswith("<!--", start) and not text.endswith("-->", start, end):
@@ -170,7 +180,7 @@ class _Reader:
         yield from self._flush()
 
     def _flush(self) -> Iterator[Piece]:
-        if len(self._run):
+        if self._run:
             run, self._run = self._run, PieceRun()
             yield from inline(run, self._note)
 
@@ -238,13 +248,16 @@ class _Reader:
     def _image(self, tag: Tag, start: int, end: int) -> None:
         alt = tag.attributes.get("alt", "").strip()
         classes = tag.classes
-        if classes & _FALLBACK_CLASSES or not alt or alt.lower() in _DEFAULT_ALT:
+        if classes & _FALLBACK_CLASSES:
             return
-        if classes & _IMAGE_MATH_CLASSES:
+        if not alt or alt.lower() in _DEFAULT_ALT:
+            self._run.mark(Piece("image", start, end, attributes=_attributes(tag, "src")))
+        elif classes & _IMAGE_MATH_CLASSES:
             latex, display = _strip_delimiters(alt, display=not classes.isdisjoint(("display", "formulaDsp")))
             self._hold(self._formula(latex, start, end, display=display), start, end)
         else:
-            self._run.hold([Piece("image", start, end, alt)], start, end)
+            image = Piece("image", start, end, alt, attributes=_attributes(tag, "src"))
+            self._run.hold([image], start, end)
 
     def _math(self, tag: Tag, start: int, end: int) -> None:
         close = self._closing(tag.name, end)
@@ -357,6 +370,17 @@ class _Reader:
     def _mark_unclosed(self, name: str, position: int) -> None:
         self._unclosed.add(name)
         self._note(f"unclosed <{name}>", position)
+
+
+def _element(tag: Tag, start: int, end: int) -> Piece:
+    """Return the beginning or the end of an element as a piece."""
+    if tag.closes:
+        return Piece("close", start, end, tag.name)
+    return Piece("open", start, end, tag.name, attributes=_attributes(tag, *_ATTRIBUTES.get(tag.name, ())))
+
+
+def _attributes(tag: Tag, *names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, tag.attributes[name]) for name in names if name in tag.attributes)
 
 
 def _strip_tags(source: str) -> str:

@@ -32,9 +32,21 @@ ACCENTS = dict(
 """Commands for accents, and the combining characters they stand for."""
 ACCENT_WORDS = frozenset("urHvdckb")
 
-HEADINGS = names(
-    "part chapter section subsection subsubsection paragraph subparagraph title frametitle caption"
-)
+HEADINGS = {
+    **dict.fromkeys(names("part chapter section title frametitle"), "h2"),
+    "subsection": "h3",
+    **dict.fromkeys(names("subsubsection paragraph subparagraph caption"), "h4"),
+}
+"""Commands for headings, and how HTML ranks them."""
+
+EMPHASIS = {
+    **dict.fromkeys(names("emph textit textsl em it sl itshape slshape defn dfn term define"), "em"),
+    **dict.fromkeys(names("textbf bf bfseries strong"), "strong"),
+    "underline": "u",
+}
+"""Commands that set their argument, or the rest of their group, apart; the element of HTML for each."""
+SWITCHES = names("em it sl itshape slshape bf bfseries")
+"""Those of them that hold to the end of their group."""
 
 BREAKS = {
     **dict.fromkeys(
@@ -79,10 +91,14 @@ REFERENCE_WORDS = {
 VERBATIM = names("verbatim Verbatim lstlisting minted alltt")
 PICTURES = names("tikzpicture pspicture picture asy axis forest circuitikz tikz pgfpicture")
 HIDDEN = names("comment filecontents")
+LISTS = {
+    **dict.fromkeys(names("itemize description list trivlist compactitem"), "ul"),
+    **dict.fromkeys(names("enumerate compactenum"), "ol"),
+}
 TABLES = names("tabular tabularx longtable tabulary supertabular")
 
 ENVIRONMENTS = {
-    **dict.fromkeys(names("itemize enumerate description list trivlist compactenum compactitem"), "item"),
+    **dict.fromkeys(LISTS, "item"),
     **dict.fromkeys(names("quote quotation verse"), "quote"),
     **dict.fromkeys(TABLES, "cell"),
     **dict.fromkeys(

@@ -12,7 +12,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
+from mathamr.core.listing import names
 from mathamr.formulas.latex.definitions import DEFINING, definition_places
+from mathamr.posts.body.html import HEADINGS
 from mathamr.posts.formats.latex import commands as known
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
@@ -39,6 +41,12 @@ _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
 _COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
 _AUTHOR = _WORD = re.compile(r"[^\W\d_]{3,}")
+_ELEMENTS = (
+    known.LISTS
+    | dict.fromkeys(known.TABLES, "table")
+    | dict.fromkeys(names("quote quotation verse"), "blockquote")
+)
+"""Environments that are elements of HTML."""
 _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
 
@@ -88,19 +96,22 @@ class _Reader:
             yield Piece("break", start, end, "paragraph")
         elif kind == "sign":
             sign = match.group()
-            yield (
-                Piece("break", start, end, "cell")
-                if sign == "&"
-                else Piece("text", start, end, known.SIGNS[sign])
-            )
+            if sign == "&":
+                yield Piece("break", start, end, "cell")
+                if self._tables > 0:
+                    yield Piece("open", start, end, "td")
+            else:
+                yield Piece("text", start, end, known.SIGNS[sign])
         elif kind == "brace" and start in self._at:
             what = self._at.pop(start)
             if what == "shown":
                 self._skip_group()  # what a PDF's bookmarks show instead
+            elif what == "footnote":
+                yield Piece("text", start, end, ")")
             else:
-                yield (
-                    Piece("text", start, end, ")") if what == "footnote" else Piece("break", start, end, what)
-                )
+                if what in HEADINGS:
+                    yield Piece("break", start, end, "heading")
+                yield Piece("close", start, end, what)
         elif kind == "drawing":
             self._skip_past("[/asy]")
 
@@ -136,9 +147,13 @@ class _Reader:
         elif name in known.ACCENTS and len(name) == 1:
             yield from self._accent(name, start)
         elif name in known.HEADINGS:
-            yield from self._heading(start)
+            yield from self._heading(known.HEADINGS[name], start)
+        elif name in known.EMPHASIS:
+            yield from self._emphasis(name, start)
         elif name in known.BREAKS:
             yield Piece("break", start, self._position, known.BREAKS[name])
+            if known.BREAKS[name] == "item":
+                yield Piece("open", start, self._position, "li")
             if name in ("item", "ii") and (option := _OPTION.match(self._text, self._position)):
                 yield Piece("text", option.start(1), option.end(1), option.group(1))
                 yield Piece("text", option.end() - 1, option.end(), " ")
@@ -181,10 +196,14 @@ class _Reader:
                 yield Piece("code", begin, found, self._text[begin:found])
                 yield Piece("break", found, found, "code")
             elif found is not None and name in known.PICTURES:
-                yield Piece("image", start, self._position)
+                yield Piece("drawing", start, self._position, self._text[start : self._position])
             return
         yield Piece("break", start, self._position, known.ENVIRONMENTS.get(name, "paragraph"))
-        self._tables += name in known.TABLES
+        if name in _ELEMENTS:
+            yield Piece("open", start, self._position, _ELEMENTS[name])
+        if name in known.TABLES:
+            self._tables += 1
+            yield Piece("open", start, self._position, "td")
         if name in known.ENVIRONMENTS:
             self._skip_options()
         else:
@@ -198,11 +217,13 @@ class _Reader:
         if option is None or option.group(1) == "asy" or not any(map(str.isalpha, option.group(1))):
             return
         self._position, stop = option.span(1)
+        yield Piece("open", *option.span(1), "h2")
         while self._position < stop and (token := _TOKEN.match(self._text, self._position, stop)):
             self._position = token.end()
             yield from self._token(token)
         self._position = max(self._position, option.end())
         yield Piece("break", option.end(), option.end(), "heading")
+        yield Piece("close", option.end(), option.end(), "h2")
 
     def _end_environment(self, start: int) -> Iterator[Piece]:
         environment = _ENVIRONMENT.match(self._text, self._position)
@@ -211,12 +232,16 @@ class _Reader:
             name = environment.group(1).rstrip("*")
             self._tables -= name in known.TABLES
             yield Piece("break", start, self._position, known.ENVIRONMENTS.get(name, "paragraph"))
+            if name in _ELEMENTS:
+                yield Piece("close", start, self._position, _ELEMENTS[name])
 
     def _symbol(self, symbol: str, start: int, end: int) -> Iterator[Piece]:
         if symbol in known.ACCENTS:
             yield from self._accent(symbol, start)
         elif symbol == "\\":
             yield Piece("break", start, end, "cell" if self._tables > 0 else "line")
+            if self._tables > 0:
+                yield from (Piece("close", start, end, "tr"), Piece("open", start, end, "td"))
             self._skip_options()
         elif symbol not in "-/@()[]":
             yield Piece("text", start, end, " " if symbol in " ,;:!>\n\t" else symbol)
@@ -231,12 +256,23 @@ class _Reader:
             combined = unicodedata.normalize("NFC", base + known.ACCENTS[name])
             yield Piece("text", start, self._position, combined)
 
-    def _heading(self, start: int) -> Iterator[Piece]:
+    def _heading(self, element: str, start: int) -> Iterator[Piece]:
         self._skip_options()
         close = self._group_end(self._position)
         yield Piece("break", start, self._position, "heading")
         if close is not None:
-            self._at[close] = "heading"
+            yield Piece("open", start, self._position, element)
+            self._at[close] = element
+
+    def _emphasis(self, name: str, start: int) -> Iterator[Piece]:
+        """Yield the beginning of what a command sets apart: its argument, or what follows in its group."""
+        is_switch = name in known.SWITCHES
+        if is_switch and self._text[start - 1 : start] != "{":
+            return
+        close = self._group_end(start - 1 if is_switch else self._position)
+        if close is not None and close not in self._at:
+            yield Piece("open", start, self._position, known.EMPHASIS[name])
+            self._at[close] = known.EMPHASIS[name]
 
     def _reference(self, name: str, start: int) -> Iterator[Piece]:
         """Yield a link piece, `#` and the labels, that covers the whole reference; then what it is called.
@@ -248,7 +284,8 @@ class _Reader:
         if group is None:
             return
         self._position = group.end()
-        yield Piece("link", start, self._position, f"#{group.group(1).strip()}")
+        label = f"#{group.group(1).strip()}"
+        yield Piece("link", start, self._position, label, attributes=(("class", name),))
         word = known.REFERENCES.get(name, "?")
         if word == "?":
             prefix = re.split(r"[:\-_,]", group.group(1).strip().lower(), maxsplit=1)[0]
@@ -267,6 +304,7 @@ class _Reader:
         said = f"{word} ({note})".strip() if _WORD.search(note) else word
         if said:
             yield Piece("text", start, self._position, said)
+        yield Piece("close", self._position, self._position, "a")
 
     def _words_with_link(self, name: str, start: int) -> Iterator[Piece]:
         """Yield `\\hyperref[label]{words}` and `\\hyperlink{label}{words}`: a link piece over the words, which are read on."""
@@ -279,7 +317,11 @@ class _Reader:
             return
         close = self._group_end(self._position)
         if label.strip():
-            yield Piece("link", start, self._position if close is None else close + 1, f"#{label.strip()}")
+            yield Piece("link", start, self._position, f"#{label.strip()}", attributes=(("class", name),))
+            if close is None:
+                yield Piece("close", self._position, self._position, "a")
+            else:
+                self._at[close] = "a"
 
     def _verb(self) -> Iterator[Piece]:
         start = self._position
@@ -301,6 +343,10 @@ class _Reader:
             yield Piece("link", start, self._position, group.group(1).strip())
             if name == "url":
                 yield Piece("text", group.start(1), group.end(1), group.group(1))
+            elif (close := self._group_end(self._position)) is not None:
+                self._at[close] = "a"
+                return
+            yield Piece("close", self._position, self._position, "a")
 
     def _ensuremath(self, start: int) -> Iterator[Piece]:
         close = self._group_end(self._position)

@@ -28,8 +28,8 @@ from mathamr.posts.report import Report
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
 _BLUEPRINT = re.compile(r"\\(lean|uses)\s*+\{([^{}]*+)\}")
-_HAS_WORDS = re.compile(r"\\(?:hyper(?:ref|link)|nameref)\b")
-_CITATION = re.compile(r"\\[A-Za-z]*cite")
+_WITH_WORDS = frozenset(["hyperref", "hyperlink", "nameref"])
+"""Commands whose words are the author's, or the name of the target."""
 _UNNUMBERED = Numbered("", "")
 BEGINNING = 300
 """Characters of a statement without a label that go into the digest of its id."""
@@ -147,8 +147,9 @@ def _mentions(
     open_link: Piece | None = None
     words, before = "", ""
     for piece in [*pieces(body, "latex"), Piece("break", len(body), len(body), "paragraph")]:
-        if open_link is not None and (piece.start >= open_link.end or piece.kind == "link"):
-            yield from _references(body, open_link, words, before, labels, numbers, report)
+        is_end = piece.kind == "close" and piece.text == "a"
+        if open_link is not None and (is_end or piece.kind == "link"):
+            yield from _references(open_link, words, before, labels, numbers, report)
             open_link, words = None, ""
         if piece.kind == "link" and piece.text.startswith("#"):
             open_link = piece
@@ -180,7 +181,6 @@ def _blueprint_links(body: str, labels: dict[str, LatexPart], numbers: dict[str,
 
 
 def _references(
-    body: str,
     piece: Piece,
     words: str,
     before: str,
@@ -188,8 +188,8 @@ def _references(
     numbers: dict[str, Numbered],
     report: Report,
 ) -> Iterator[Link]:
-    is_citation = _CITATION.match(body, piece.start) is not None
-    has_words = _HAS_WORDS.match(body, piece.start) is not None
+    command = dict(piece.attributes).get("class", "")
+    is_citation, has_words = "cite" in command, command in _WITH_WORDS
     wanted = [each.strip() for each in piece.text.removeprefix("#").split(",")]
     called = label_words(piece.text)
     if called and not is_citation and not has_words and not labels.keys().isdisjoint(wanted):

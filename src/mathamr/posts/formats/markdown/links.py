@@ -18,6 +18,7 @@ from mathamr.posts.formats.markdown.pieces import CITED_MARK
 from mathamr.posts.formats.outline import slug
 from mathamr.posts.inputs import STDIN, head, read_text
 from mathamr.posts.markup import pieces
+from mathamr.posts.markup.piece import linked
 from mathamr.posts.post import Link
 from mathamr.posts.report import Report
 
@@ -54,11 +55,11 @@ class Notes:
         for place, piece in enumerate(found):
             if piece.kind != "link" or _SCHEME.match(piece.text):
                 continue
-            words = []
-            for following in found[place + 1 : place + 50]:
-                if following.start >= piece.end or following.kind in ("link", "break"):
-                    break
-                words.append(following.text if following.kind in ("text", "code") else f"${following.text}$")
+            words = [
+                each.text if each.kind in ("text", "code") else f"${each.text}$"
+                for each in linked(found, place)
+                if each.kind not in ("open", "close")
+            ]
             shown = " ".join("".join(words).split())[:LONGEST_WORDS]
             yield from self._link(piece.text, shown, note, identifier, report)
 

@@ -437,12 +437,13 @@ def _is_no_prose(text: str) -> bool:
     """Return whether a text above a title holds no prose, only badges, labels, tags or comments."""
     if not text.strip():
         return True
-    linked = -1
+    in_link = False
     for piece in pieces(text, "markdown"):
         if piece.kind == "formula":
             return False
-        linked = max(linked, piece.end) if piece.kind == "link" else linked
-        if piece.kind == "text" and piece.start >= linked:
+        if piece.kind == "link" or (piece.kind == "close" and piece.text == "a"):
+            in_link = piece.kind == "link"
+        if piece.kind == "text" and not in_link:
             words = [word for word in piece.text.split() if not word.startswith("#")]
             if _LETTERS.search(" ".join(words)):
                 return False

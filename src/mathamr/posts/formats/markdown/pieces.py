@@ -15,6 +15,7 @@ from typing import Any
 from markdown_it.token import Token
 
 from mathamr.core.listing import names
+from mathamr.posts.body.html import BLOCKS, INLINE
 from mathamr.posts.formats.html.pieces import pieces as html_pieces
 from mathamr.posts.formats.markdown.blocks import NESTING, Parser
 from mathamr.posts.formats.markdown.directive import OPTION, QUARTO, Directive
@@ -97,6 +98,8 @@ class _Reader:
                 self._note("nested too deeply", lines.offset(token))
             if name := _BREAKS.get(token.type):
                 yield Piece("break", *lines.point(token), name)
+            if token.nesting and token.tag in BLOCKS:
+                yield _element(token, *lines.point(token))
             if token.type == "inline":
                 run = lines.inline(token, heading)
                 if quoted and (callout := _CALLOUT.match(token.content)):
@@ -119,8 +122,10 @@ class _Reader:
         text = run.text()
         newline = text.find("\n", start)
         end = len(text) if newline < 0 else newline
+        point = run.origin(end - 1, end)
+        yield Piece("open", *point, "h2")
         yield from self._inline(run, start, end, env)
-        yield Piece("break", *run.origin(end - 1, end), "heading")
+        yield from (Piece("break", *point, "heading"), Piece("close", *point, "h2"))
         yield from self._inline(run, end, len(text), env)
 
     def _title(self, token: Token, lines: _Lines, env: dict[str, object]) -> Iterator[Piece]:
@@ -131,8 +136,9 @@ class _Reader:
             run = PieceRun()
             start, end = lines.place(token.map[0], directive.at, len(directive.title))
             run.add(directive.title, start, end)
+            yield Piece("open", start, start, "h2")
             yield from self._inline(run, 0, len(run), env)
-            yield Piece("break", end, end, "heading")
+            yield from (Piece("break", end, end, "heading"), Piece("close", end, end, "h2"))
 
     def _fence(self, token: Token, lines: _Lines, depth: int) -> Iterator[Piece]:
         first, last = token.map or [0, 0]
@@ -209,14 +215,8 @@ class _Reader:
             for place, opening in unclosed.items():
                 self._note(f"unclosed {opening}", run.origin(place, place + 1)[0])
         places = [token.meta["at"] for token in tokens[1:]] + [len(run)]
-        opened: list[Token] = []
         for token, end in zip(tokens, places, strict=True):
-            if token.type == "link_open":
-                opened.append(token)
-            elif token.type == "link_close":
-                opened.pop().meta["end"] = end
-        for token, end in zip(tokens, places, strict=True):
-            yield from self._token(token, run, token.meta["at"], token.meta.get("end", end))
+            yield from self._token(token, run, token.meta["at"], end)
 
     def _token(self, token: Token, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         kind, content = token.type, token.content
@@ -236,8 +236,12 @@ class _Reader:
             yield Piece("code", *run.origin(start, end), content)
         elif kind == "link_open":
             yield Piece("link", *run.origin(max(start - 1, 0), end), str(token.attrs["href"]))
+        elif token.nesting and token.tag in INLINE:
+            place = min(start, len(run) - 1)
+            yield _element(token, *run.origin(place, place))
         elif kind == "image" and content:
-            yield Piece("image", *run.origin(start, end), content)
+            source = (("src", str(token.attrs["src"])),)
+            yield Piece("image", *run.origin(start, end), content, attributes=source)
         elif kind in ("element", "html_inline"):
             part = PieceRun()
             for piece in run.pieces(start, start + len(content)):
@@ -261,10 +265,9 @@ class _Reader:
         yield Piece("link", *run.origin(start, end), f"[[{page}]]")
         if not token.meta["embed"]:  # what an embed shows is another note's text
             name, _, heading = page.partition("#^")[0].partition("#")
-            shown = alias or " ".join(part for part in (name.rpartition("/")[2], heading) if part)
-            if not shown:
-                return
-            yield Piece("text", *run.origin(inner, end - 2), shown)
+            if shown := alias or " ".join(part for part in (name.rpartition("/")[2], heading) if part):
+                yield Piece("text", *run.origin(inner, end - 2), shown)
+        yield Piece("close", *run.origin(start, end), "a")
 
     def _role(self, token: Token, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         name, content, inner = token.meta["name"].lower(), token.content, token.meta["inner"]
@@ -275,12 +278,13 @@ class _Reader:
             words, target = words_and_target(content) or ("", content.strip())
             words = _NUMBER.sub(REFERENCE, words)
             yield Piece("link", *place, target if name == "doc" else f"{{{target}}}")
-            yield Piece("text", *place, words or REFERENCE)
+            yield from (Piece("text", *place, words or REFERENCE), Piece("close", *place, "a"))
         elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
             yield Piece("code", *place, content)
         elif name in _CITING_ROLES:
             for key in content.split(","):
                 yield Piece("link", *place, f"{CITED_MARK}{key.strip()}")
+                yield Piece("close", *place, "a")
         elif name == "index" and _INDEXED.match(content):
             return  # an entry of the index, which a page does not show
         else:
@@ -301,6 +305,20 @@ class _Reader:
                 before, written = "", True
             else:
                 yield Piece("link", *place, f"{CITED_MARK}{label}")
+            yield Piece("close", *place, "a")
+
+
+def _element(token: Token, start: int, end: int) -> Piece:
+    """Return the beginning or the end of an element as a piece."""
+    if token.nesting < 0:
+        return Piece("close", start, end, token.tag)
+    return Piece(
+        "open",
+        start,
+        end,
+        token.tag,
+        attributes=tuple((name, str(value)) for name, value in token.attrs.items() if name == "start"),
+    )
 
 
 class _Lines:
