@@ -5,17 +5,14 @@ Formulas are cut out of the source before it is sanitised, so that MathML comes 
 
 from __future__ import annotations
 
-import math
 import re
 import secrets
-from collections import Counter
 from collections.abc import Callable, Mapping
 from html import escape, unescape
 from urllib.parse import urlsplit
 
 import nh3
 
-from mathamr.core.errors import MathAMRError
 from mathamr.core.listing import names
 from mathamr.posts.decoding import UNWANTED
 
@@ -40,16 +37,6 @@ DROPPED = names(
 )
 """Elements that go with all that is in them."""
 
-DEEPEST = 200
-"""Elements within elements; reading a source takes time in proportion to its length and its depth."""
-MOST_ATTRIBUTES = 500
-"""Attributes of a tag, words of their values included; reading a tag takes time in the square of their number."""
-_CLOSED_BY_OTHERS = names("p li dt dd tr td th thead tbody tfoot option br hr img input wbr col area source")
-"""Elements that need no end tag, so that their start tags say nothing about depth."""
-_LINE_END = re.compile(r"</br\s*>", re.I)
-"""Ends a line break in XHTML; HTML would read one more line break."""
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
-_TAG_SIGN = re.compile(r"""<(?=/?[a-zA-Z])|>|=\s*["']|["']|[\s/]+""")
 _WRITTEN = re.compile(r'<(/?)(a|img|h[1-6])((?: [a-z]+="[^"]*")*)>')
 """A tag as nh3 writes it that is written anew for our page."""
 _ATTRIBUTE = re.compile(r' ([a-z]+)="([^"]*)"')
@@ -77,10 +64,6 @@ _VALUES: Mapping[str, Callable[[str], object]] = {
     "rowspan": re.compile(r"[1-9][0-9]?").fullmatch,
 }
 """What the value of an attribute must be to pass."""
-
-
-class CostlyMarkupError(MathAMRError):
-    """HTML that takes too long to be read: elements nested too deeply, or too many attributes."""
 
 
 class Places:
@@ -112,17 +95,15 @@ class Places:
 
 
 def sanitise_html(source: str, places: Places | None = None) -> str:
-    """Return the source as safe HTML, with the formulas of `places` where their marks stand.
+    """Return HTML that `Body` wrote as safe HTML, with the formulas of `places` where their marks stand.
 
-    Raises `CostlyMarkupError` for a source that cannot be read in reasonable time.
+    Reading HTML takes time in proportion to its length and its depth, and in the square of the attributes of a tag; `Body` bounds these.
 
     >>> sanitise_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
     '<p>Let <a>x</a> be</p>'
     """
     places = places or Places()
-    source = _LINE_END.sub("", UNWANTED.sub("\ufffd", source))
-    _check_depth(source)
-    _check_attributes(source)
+    source = UNWANTED.sub("\ufffd", source)
 
     def keep_value(_tag: str, name: str, value: str) -> str | None:
         """Return the value of an attribute, or None if the attribute goes."""
@@ -140,44 +121,6 @@ def sanitise_html(source: str, places: Places | None = None) -> str:
         link_rel=None,
     )
     return places.fill(_WRITTEN.sub(_write_tag, cleaned).strip())
-
-
-def _check_depth(source: str) -> None:
-    depth: Counter[str] = Counter()
-    total = 0
-    for closes, name in _TAG.findall(source):
-        name = name.lower()
-        if name in _CLOSED_BY_OTHERS or (closes and not depth[name]):
-            continue
-        depth[name] += -1 if closes else 1
-        total += -1 if closes else 1
-        if total > DEEPEST:
-            raise CostlyMarkupError(f"elements nested more than {DEEPEST} deep")
-
-
-def _check_attributes(source: str) -> None:
-    """Bound the attributes of a tag wherever one may begin: inside of comments, scripts and values, too.
-
-    A tag ends at `>` unless it stands in quotes. What begins as a quoted value may also be part of another one, so both readings go on.
-    """
-    counts = {
-        "": -math.inf,
-        '"': -math.inf,
-        "'": -math.inf,
-    }  # outside of quotes, and in quotes of either kind
-    for sign in _TAG_SIGN.findall(source):
-        quote = sign[-1]
-        if sign == "<":
-            counts[""] = max(counts[""], 0)
-        elif sign == ">":
-            counts[""] = -math.inf
-        elif quote in counts:
-            opened = counts[""] if len(sign) > 1 else -math.inf
-            counts[""], counts[quote] = max(counts[""], counts[quote]) + 1, opened
-        else:
-            counts[""] += 1
-        if counts[""] > MOST_ATTRIBUTES:
-            raise CostlyMarkupError(f"a tag has more than {MOST_ATTRIBUTES} attributes")
 
 
 def _write_tag(tag: re.Match[str]) -> str:

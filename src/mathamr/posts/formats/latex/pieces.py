@@ -266,6 +266,7 @@ class _Reader:
 
     def _emphasis(self, name: str, start: int) -> Iterator[Piece]:
         """Yield the beginning of what a command sets apart: its argument, or what follows in its group."""
+        self._skip_options()
         is_switch = name in known.SWITCHES
         if is_switch and self._text[start - 1 : start] != "{":
             return

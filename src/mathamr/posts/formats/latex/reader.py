@@ -146,7 +146,7 @@ def _mentions(
         return
     open_link: Piece | None = None
     words, before = "", ""
-    for piece in [*pieces(body, "latex"), Piece("break", len(body), len(body), "paragraph")]:
+    for piece in [*pieces(body, "latex"), Piece("close", len(body), len(body), "a")]:
         is_end = piece.kind == "close" and piece.text == "a"
         if open_link is not None and (is_end or piece.kind == "link"):
             yield from _references(open_link, words, before, labels, numbers, report)
