@@ -165,7 +165,7 @@ class _Reader:
                         yield Piece("break", start, start, "code")
                         yield from self._code(tag, end)
                         yield Piece("break", self._position, self._position, "code")
-                    elif tag.name == "br" and not tag.closes and self._follows_line_break(start, end):
+                    elif tag.name == "br" and self._follows_line_break(start, end):
                         yield from self._flush()
                         yield Piece("break", start, end, "paragraph")
                     else:
