@@ -148,7 +148,7 @@ def test_structure_stays() -> None:
 
 
 def test_a_line_break_with_an_end_tag_is_two_as_in_a_browser() -> None:
-    assert body_html(_post("a<br></br>b<br/>c"), 100) == "<p>a</p>\n<p>b<br>c</p>"
+    assert body_html(_post("a<br></br>b<br/>c"), 100) == "<p>a<br></p>\n<p>b<br>c</p>"
 
 
 def test_pictures_of_elsewhere_are_told_and_not_fetched() -> None:
