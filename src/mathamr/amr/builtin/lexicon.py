@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import LETTERS, Frames
 from mathamr.amr.builtin.lemmas import lemma as lemma_of
-from mathamr.amr.builtin.mathematics import NOUNS, THINGS, is_formula, is_mathematical
+from mathamr.amr.builtin.mathematics import ADJECTIVES, NOUNS, THINGS, is_formula, is_mathematical
 from mathamr.amr.builtin.names import find_names
 from mathamr.amr.builtin.vocabulary import NEGATIVE_PREFIXES, PRONOUNS, number_value
 from mathamr.amr.builtin.words import WordSentence
@@ -150,6 +150,8 @@ class Lexicon:
         if tag[0] == "N" and (
             (lemma in NOUNS and sentence.mathematical) or (lemma in THINGS and not sentence.biological)
         ):
+            return [FrameCandidate(lemma, "noun", 0, 0, 0)]
+        if lemma in ADJECTIVES and sentence.mathematical and tag[0] in "JN":
             return [FrameCandidate(lemma, "noun", 0, 0, 0)]
         counts = self.counts.get(lemma, {})
         total = self.totals.get(lemma, 0)

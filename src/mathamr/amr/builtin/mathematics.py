@@ -61,14 +61,37 @@ LIKELY = STRONG | names("""
 """)
 """Words that make a sentence mathematical unless it is about biology."""
 
-NOUNS = TERMS | names("""
+OBJECTS = names("""
+    angle ball base branch bundle cell chain circle class cluster complement cone constant coordinate cube curve cycle
+    diagram disk distance edge entry fiber filter fraction frame height hull induction lattice length level loop
+    matching mathematician mean minor model net object orbit pair parameter path pole preorder probability
+    projection pullback pushout radical radius ratio recurrence rule scheme section segment sheaf string structure
+    surface table torsion trace tree type ultrafilter valuation walk wheel
+""")
+"""Further such nouns, which general English or biology would read as something else: a cell of a table, lines that are no cell lines.
+
+Like the adjectives below, each is a word of at least two of PlanetMath's titles, Mathlib's names and the sample's posts, so that no source is
+copied (`tests/lab/amr/test_mathematics.py`).
+"""
+
+NOUNS = (
+    TERMS
+    | OBJECTS
+    | names("""
     basis bound closure cover degree dimension distribution element factor field form
     formula function graph group hypothesis ideal image index intersection interval inverse kernel limit line map mapping
     measure multiple neighborhood neighbourhood norm notation number operator order partition plane point power product
     range relation ring root sequence series set sign space square sum symbol term transform
     union value variable vector
 """)
+)
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
+
+ADJECTIVES = names("""
+    characteristic compact continuous countable dense discontinuous exact faithful fixed free integrable invariant
+    measurable normal open ordered principal proper radical regular singular smooth stable uncountable uniform
+""")
+"""Adjectives with a mathematical sense that no frame has: continuous functions do not continue, smooth curves are not free of trouble."""
 
 THINGS = names("""
     anchor calculator compiler computer conductor controller decoder emitter encoder estimator evaluator generator guide holder
@@ -103,3 +126,12 @@ def merged_phrases(words: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:
     """Return True if a sentence has a formula or an unmistakable word of mathematics."""
     return any(map(is_formula, words)) or not STRONG.isdisjoint(lemmas)
+
+
+def is_likely(lemmas: Sequence[str]) -> bool:
+    """Return True if the words of a sentence make it mathematical, unless it is about biology: one or two of them.
+
+    >>> is_likely(["two", "line", "intersect", "in", "a", "point"]), is_likely(["the", "point", "be", "clear"])
+    (True, False)
+    """
+    return not LIKELY.isdisjoint(lemmas) or len((NOUNS | ADJECTIVES).intersection(lemmas)) > 1

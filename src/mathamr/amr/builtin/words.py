@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mathamr.amr.builtin.mathematics import LIKELY, is_formula, is_mathematical, merged_phrases
+from mathamr.amr.builtin.mathematics import is_formula, is_likely, is_mathematical, merged_phrases
 
 _IGNORED = re.compile(
     r"</?[A-Za-z][^<>]{0,80}>|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff]+"
@@ -73,7 +73,7 @@ class WordSentence:
     def mathematical(self) -> bool:
         """True if the sentence is about mathematics."""
         lemmas = self.lemmas or [word.lower() for word in self.words]
-        return is_mathematical(self.words, lemmas) or not (self.biological or LIKELY.isdisjoint(lemmas))
+        return is_mathematical(self.words, lemmas) or (is_likely(lemmas) and not self.biological)
 
 
 def cut(text: str) -> WordSentence:
