@@ -231,6 +231,8 @@ def test_a_dry_run_finds_that_no_topic_is_left_before_anything_is_prepared(
 def test_a_refused_option_says_to_run_an_experiment_alone_only_if_it_was_not() -> None:
     with pytest.raises(typer.BadParameter, match=r"leave it out$"):
         command(["ssemb-fusion"], scale="tiny", dry_run=True)
+    with pytest.raises(typer.BadParameter, match="--workers has no effect on ssemb-fusion"):
+        command(["ssemb-fusion"], workers=2, dry_run=True)
     with pytest.raises(typer.BadParameter, match="or run that experiment by itself"):
         command(["ssemb-fusion", "connectivity"], scale="tiny", dry_run=True)
 

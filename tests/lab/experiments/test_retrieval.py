@@ -8,6 +8,7 @@ import pytest
 
 from mathamr.evaluation.topicsearch import retrieve
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.store import GraphStore
 from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -111,3 +112,22 @@ def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollectio
         pass
     with pytest.raises(NotApplicableError, match="no formulas to find"):
         search(test, Strategy(), MathAMRPlusSystem, {}, tmp_path / "flat", catalogue)
+
+
+def test_several_workers_make_the_same_graphs_and_tensors(
+    made: tuple[Path, TestCollection], tmp_path: Path
+) -> None:
+    folder, collection = made
+    build_corpus(collection, tmp_path / "graphs", tmp_path / "corpus", PARSER, given=False, workers=2)
+    build_topics(collection, tmp_path / "corpus", tmp_path / "topics", PARSER, workers=2)
+    build_both_tensors(tmp_path / "corpus", tmp_path / "topics", GraphConfiguration("both"), workers=2)
+    for name in ("corpus", "topics"):
+        with GraphStore(folder / name) as one, GraphStore(tmp_path / name) as several:
+            assert dict(one.texts()) == dict(several.texts())
+            posts = list(one.ids())
+            assert one.count_tensors("both-hierarchy-none") == len(posts) > 0
+            for post in posts:
+                ours, theirs = (each.tensor("both-hierarchy-none", post) for each in (one, several))
+                assert ours.to_bytes() == theirs.to_bytes()
+    again = CorpusCatalogue.read(tmp_path / "graphs")
+    assert again.posts == CorpusCatalogue.read(folder / "graphs").posts

@@ -91,6 +91,12 @@ def command(
             " ranks with an approximate index."
         ),
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", "-j", help="Processes that make the graphs of posts, or their index.", min=1
+        ),
+    ] = 1,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     out: Annotated[
         Path,
@@ -163,6 +169,7 @@ def command(
         "store": store,
         "train": train,
         "without": without,
+        "workers": workers > 1,
     }
     for experiment in experiments:
         for option in (name for name, value in given.items() if value and name not in experiment.options):
@@ -181,6 +188,7 @@ def command(
             train,
             without,
             store,
+            workers > 1,
             dry_run,
             so_far,
         ]
@@ -243,6 +251,7 @@ def command(
                 tuple(pools),
                 tuple(runs or ()),
                 tuple(only or ()),
+                workers,
             )
         )
     if dry_run:

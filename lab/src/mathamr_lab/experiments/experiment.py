@@ -195,7 +195,7 @@ class GraphExperiment(Experiment):
         """The options of `mathamr experiment` for graphs, pairs, models and engines."""
         return (
             *("accepted", "baseline", "engine", "judged-only", "parser"),
-            *("parser-model", "scale", "store", "train", "without"),
+            *("parser-model", "scale", "store", "train", "without", "workers"),
         )
 
     @property
@@ -299,7 +299,7 @@ class SystemExperiment(Experiment):
     @property
     def options(self) -> tuple[str, ...]:
         """The options of `mathamr experiment` for the AMR parser, and for pairs that are not learned from."""
-        return ("parser", "parser-model", "without")
+        return ("parser", "parser-model", "without", "workers")
 
 
 @dataclass(frozen=True, slots=True)

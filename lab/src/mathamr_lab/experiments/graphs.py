@@ -58,6 +58,7 @@ def build_corpus(
     model: str | None = None,
     *,
     given: bool,
+    workers: int = 1,
 ) -> Figures:
     """Build the graphs and vocabularies of all posts, and the catalogue beside them; return figures.
 
@@ -89,11 +90,11 @@ def build_corpus(
                 )
         else:
             with Progress("graphs", "posts") as progress:
-                build_graphs(posts, store, parser=parser, model=model, progress=progress)
+                build_graphs(posts, store, parser=parser, model=model, workers=workers, progress=progress)
             catalogue = CorpusCatalogue.read(folder)
             _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
-            build_vocabularies(store, progress=progress)
+            build_vocabularies(store, workers=workers, progress=progress)
         catalogue = CorpusCatalogue.read(folder)
         if not catalogue.answers:
             raise MathAMRError(f"{collection.paths[0]} holds no answers, so there is nothing to find")
@@ -145,7 +146,12 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
 
 
 def build_topics(
-    collection: TestCollection, corpus: Path, folder: Path, parser: str, model: str | None = None
+    collection: TestCollection,
+    corpus: Path,
+    folder: Path,
+    parser: str,
+    model: str | None = None,
+    workers: int = 1,
 ) -> Figures:
     """Build the graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
@@ -153,13 +159,15 @@ def build_topics(
     posts = list(collection.topic_posts())
     with GraphStore(folder, create=True) as store:
         with Progress("graphs of topics", "topics", total=len(posts)) as progress:
-            build_graphs(posts, store, parser=parser, model=model, progress=progress)
+            build_graphs(posts, store, parser=parser, model=model, workers=workers, progress=progress)
         _forget_others(store, [post.id for post in posts])
         use_vocabularies(store, *vocabularies)
         return {"output": _fingerprint(store, [post.id for post in posts]), "topics": len(posts)}
 
 
-def build_both_tensors(corpus: Path, topics: Path, configuration: GraphConfiguration) -> Figures:
+def build_both_tensors(
+    corpus: Path, topics: Path, configuration: GraphConfiguration, workers: int = 1
+) -> Figures:
     """Build the tensors of one configuration, of posts and of topics; return how many were made."""
     made = 0
     for folder, unit in ((corpus, "posts"), (topics, "topics")):
@@ -167,7 +175,7 @@ def build_both_tensors(corpus: Path, topics: Path, configuration: GraphConfigura
             GraphStore(folder) as store,
             Progress(f"tensors {configuration.name}", unit, total=len(store)) as progress,
         ):
-            made += build_tensors(store, configuration, progress=progress)
+            made += build_tensors(store, configuration, workers=workers, progress=progress)
     return {"made": made}
 
 

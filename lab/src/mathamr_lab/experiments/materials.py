@@ -37,6 +37,7 @@ class Materials:
                 setting.parser,
                 setting.parser_model,
                 given=setting.store is not None,
+                workers=setting.workers,
             )
             return {**figures, "output": figures["output"] + setting.collection.searched}
 
@@ -67,7 +68,7 @@ class Materials:
                 partial(
                     graphs.build_topics,
                     *(setting.collection, self.store, self.topics),
-                    *(setting.parser, setting.parser_model),
+                    *(setting.parser, setting.parser_model, setting.workers),
                 ),
             )
         )
@@ -81,7 +82,9 @@ class Materials:
                 self._setting.out / "graphs" / f"{configuration.name}.json",
                 {"configuration": configuration.name},
                 (self.corpus(), self.topic_graphs()),
-                partial(graphs.build_both_tensors, self.store, self.topics, configuration),
+                partial(
+                    graphs.build_both_tensors, self.store, self.topics, configuration, self._setting.workers
+                ),
             )
         )
 

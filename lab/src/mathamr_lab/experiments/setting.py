@@ -44,6 +44,8 @@ class ExperimentSetting:
     runs: tuple[Path, ...] = ()
     only: tuple[str, ...] = ()
     """The rows that are run; without any, all."""
+    workers: int = 1
+    """The processes that make graphs and indexes; what is trained and measured does not depend on them."""
 
     @property
     def named_runs(self) -> dict[str, Path]:

@@ -124,6 +124,7 @@ class SystemPlan(Plan):
                 parser_model=setting.parser_model,
                 beside=setting.collection.beside,
                 device=setting.device,
+                workers=setting.workers,
             )
             made = build_index(setting.collection.paths, folder, options)
             return {"posts a second": made.posts_per_second, "memory": made.memory, "bytes": made.sizes}
