@@ -117,6 +117,8 @@ def test_linear_prints_one_line_a_post(mathamr: Command) -> None:
         (["--mode", "latex"], 1, "known: both, opt, slt, none"),
         (["--json"], 2, "--out"),
         (["--svg", "a.svg", "--linear"], 2, "exclude each other"),
+        (["--fold"], 2, "give --svg"),
+        (["--svg", "a.svg", "--fold", "--mode", "opt"], 2, "leave --mode"),
         (["--parser", "magic", "--limit", "1"], 1, "known: builtin, amrlib"),
         (["--limit", "1", "--svg", "/no/such/folder/a.svg"], 1, "cannot write the picture"),
     ],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import get_args
 
@@ -7,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from lxml import etree
 
+from mathamr import read_posts, sample
 from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, GraphConfiguration, Structure
 from mathamr.graphs.flatgraph import AUXILIARY_EDGE
+from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.picture import picture
+from mathamr.graphs.picture import folded, picture
 from mathamr.graphs.virtual import flatten
+from tests.amr.rule_parser import RuleParser
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 
@@ -125,3 +129,41 @@ def test_hostile_labels_stay_text() -> None:
 @given(math_graphs())
 def test_any_graph_gives_valid_xml(graph: MathGraph) -> None:
     etree.fromstring(picture(graph).encode())
+
+
+def test_a_folded_picture_has_every_formula_of_a_post_as_one_node_in_two_columns_of_sentences() -> None:
+    posts = read_posts(sample.folder() / "Posts.xml")
+    (made,) = GraphMaker(RuleParser()).make(post for post in posts if post.id == "2048")
+    latex = {formula.id: formula.latex for formula in made.post.formulas}
+    assert len(latex) > 20
+    svg = etree.fromstring(folded(made.graph, latex))
+    texts = [each.text or "" for each in svg.iter("{*}text")]
+    nodes = [each for each in svg.iter("{*}g") if "formula" in each.get("class", "")]
+    assert len(nodes) == len(made.graph.formulas) + 1  # and one in the legend
+    assert not [
+        each for each in svg.iter("{*}g") if each.get("class") in ("node opt", "node slt", "node virtual")
+    ]
+    assert not any("FORMULA_" in each for each in texts)
+    headings = [each for each in svg.iter("{*}text") if "heading" in each.get("class", "")]
+    lefts = sorted({float(each.get("x", "0")) for each in headings if float(each.get("y", "0")) > 40})
+    assert len(lefts) == 2
+    said = " ".join(each.text or "" for each in headings)
+    for sentence in made.graph.texts:
+        for word in re.findall(r"[a-z]{4,}", sentence):
+            assert word in said
+    whole = etree.fromstring(picture(made.graph))
+    assert float(svg.get("height", "0")) < float(whole.get("height", "0")) / 3
+
+
+def test_the_sentences_of_a_folded_picture_do_not_overlap() -> None:
+    posts = read_posts(sample.folder() / "Posts.xml")
+    (made,) = GraphMaker(RuleParser()).make(post for post in posts if post.id == "2048")
+    svg = etree.fromstring(folded(made.graph, {}))
+    boxes = []
+    for each in svg.iter("{*}g"):
+        (box,) = each.iter("{*}rect")
+        x, y, width, height = (float(box.get(name, "0")) for name in ("x", "y", "width", "height"))
+        boxes.append((x, y, x + width, y + height))
+    for number, (left, top, right, bottom) in enumerate(boxes):
+        for x, y, end, under in boxes[number + 1 :]:
+            assert right <= x or end <= left or bottom <= y or under <= top

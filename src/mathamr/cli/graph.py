@@ -41,6 +41,14 @@ def command(
         ),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw one post to this file.")] = None,
+    fold: Annotated[
+        bool,
+        typer.Option(
+            "--fold",
+            help="With --svg: draw the meaning of each sentence below its text, in two columns, a formula as one node: for posts"
+            " with many formulas.",
+        ),
+    ] = False,
     post: Annotated[list[str] | None, typer.Option(help="Only the post with this id. Repeatable.")] = None,
     mode: Annotated[
         str,
@@ -96,6 +104,10 @@ def command(
         raise typer.BadParameter("--out stores graphs as models read them: leave --coreference out")
     if out is None and workers != 1:
         raise typer.BadParameter("--workers acts on a store: give --out as well")
+    if fold and (svg is None or (mode, structure, auxiliary) != ("both", "hierarchy", "none")):
+        raise typer.BadParameter(
+            "--fold acts on a picture without trees and virtual nodes: give --svg, and leave --mode, --structure and --auxiliary out"
+        )
     if out is None and svg is None and (structure, auxiliary) != ("hierarchy", "none"):
         raise typer.BadParameter(
             "--structure and --auxiliary act on a store or a picture: give --out or --svg as well"
@@ -123,6 +135,7 @@ def command(
         _write(
             posts,
             svg,
+            fold=fold,
             linear=linear,
             coreference=coreference,
             labels=labels,
@@ -208,6 +221,7 @@ def _write(
     posts: Iterator[Post],
     svg: Path | None,
     *,
+    fold: bool,
     linear: bool,
     coreference: bool,
     labels: PairLabels,
@@ -220,21 +234,24 @@ def _write(
     from mathamr.graphs.coreference import coreferent
     from mathamr.graphs.maker import GraphMaker
     from mathamr.graphs.mathamr import linearise, mathamr
-    from mathamr.graphs.picture import picture
+    from mathamr.graphs.picture import folded, picture
 
     found = GraphMaker(load_parser(parser, model)).make(posts)
-    made_graphs = (coreferent(made.graph) if coreference else made.graph for made in found)
     if svg is not None:
-        made = next(made_graphs, None)
+        made = next(found, None)
         if made is None:
             raise MathAMRError("there is no post to draw")
+        graph = coreferent(made.graph) if coreference else made.graph
+        if fold:
+            drawn = folded(graph, {formula.id: formula.latex for formula in made.post.formulas})
+        else:
+            drawn = picture(graph, configuration.formulas, configuration.structure, configuration.auxiliary)
         try:
-            drawn = picture(made, configuration.formulas, configuration.structure, configuration.auxiliary)
             svg.write_text(drawn, encoding="utf-8")
         except OSError as error:
             raise MathAMRError(f"cannot write the picture {svg}: {error.strerror}") from error
         return
-    for graph in made_graphs:
+    for graph in (coreferent(made.graph) if coreference else made.graph for made in found):
         if linear:
             print(visible(f"{graph.post_id}\t{linearise(mathamr(graph).to_penman(one_line=True))}"))
         else:

@@ -1,18 +1,23 @@
-"""A picture of a `MathGraph`: meaning, operators, layout and virtual nodes, each in its own colour.
+"""Pictures of a `MathGraph`: meaning, operators, layout and virtual nodes, each in its own colour, or `folded`.
 
 Trees grow from left to right and the first child is in its parent's row, so that a layout tree reads like its
 formula. Tinted regions show what a virtual node gathers; the virtual nodes are at the left, the document's first.
+A folded picture has the meaning of every sentence below its text, in two columns, and a formula is one node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from mathamr.amr.builtin.frames import is_frame
+from mathamr.amr.graph import Amr, string, unquoted
 from mathamr.amr.picture import PlacedGraph, place
-from mathamr.core.drawing import ROW, Drawing, shortened
+from mathamr.amr.placeholder import PLACEHOLDER
+from mathamr.core.drawing import ROW, Drawing, shortened, text_width
 from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, Structure
-from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.mathgraph import MathGraph, sentence_graph
 from mathamr.graphs.unify import TREE_VARIABLE, unified
 from mathamr.graphs.virtual import auxiliary_pairs
 
@@ -20,8 +25,11 @@ _LEFT = 300.0
 _TOP = 64.0
 _BADGES = 176.0
 """The left end of the virtual nodes of sentences and formulas."""
+_COLUMN, _LINE, _MARGIN = 72, 18.0, 40.0
+"""The characters of a line of text in a folded picture, its height, and the space around a sentence."""
 _LEGEND = {
     "amr": "meaning (AMR)",
+    "concept": "concept",
     "formula": "formula",
     "opt": "operators (OPT)",
     "slt": "layout (SLT)",
@@ -80,6 +88,69 @@ def picture(
             drawing.curve((document, _TOP), (x, placed.y[variable]), "virtual", "dotted")
     _legend(drawing, graph)
     return drawing.svg()
+
+
+def folded(graph: MathGraph, latex: Mapping[str, str]) -> str:
+    """Draw the meaning of a post sentence by sentence, in two columns; a formula is one node with its LaTeX, by formula id.
+
+    Trees of formulas and virtual nodes are left out, so that a post with many formulas can be read.
+    """
+    drawing = Drawing(f"Sentences of post {graph.post_id}")
+    shown = {formula.placeholder: latex.get(formula.formula_id, "") for formula in graph.formulas}
+    blocks = [_sentence(graph, number, shown) for number in range(len(graph.sentences))]
+    heights = [block.height for block in blocks]
+    left, y, half = 16.0, _TOP, sum(heights) / 2
+    above, right = 0.0, 0.0
+    for block, height in zip(blocks, heights, strict=True):
+        if y > _TOP and left == 16.0 and above + height / 2 > half:
+            left, y = right + _MARGIN, _TOP
+        right = max(right, block.draw(drawing, left, y))
+        y += height
+        above += height
+    _legend(drawing, graph, ("amr", "concept", "formula"))
+    return drawing.svg()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a folded picture: the lines of its text, and its graph with formulas as LaTeX."""
+
+    lines: tuple[str, ...]
+    amr: Amr
+    formulas: frozenset[str]
+
+    @property
+    def height(self) -> float:
+        rows = max(place(self.amr, 0.0, 0.0).y.values()) / ROW + 1
+        return len(self.lines) * _LINE + rows * ROW + _MARGIN
+
+    def draw(self, drawing: Drawing, left: float, top: float) -> float:
+        """Draw the sentence and return its right end."""
+        concepts = self.amr.concepts()
+        for number, line in enumerate(self.lines):
+            drawing.text(left, top + number * _LINE, line, "heading")
+        placed = place(self.amr, left, top + len(self.lines) * _LINE + ROW / 2)
+        placed.draw(
+            drawing,
+            lambda each: (
+                "formula" if each in self.formulas else "amr" if is_frame(concepts[each]) else "concept"
+            ),
+        )
+        ends = [placed.x[each] + placed.width[each] + placed.beside[each] for each in placed.x]
+        return max(*ends, left, *(left + text_width(line) for line in self.lines))
+
+
+def _sentence(graph: MathGraph, number: int, latex: Mapping[str, str]) -> _Sentence:
+    own = sentence_graph(graph, number).amr
+    formulas = {each for each, concept in own.instances if PLACEHOLDER.fullmatch(unquoted(concept))}
+    instances = tuple(
+        (each, string(latex.get(unquoted(concept)) or unquoted(concept)) if each in formulas else concept)
+        for each, concept in own.instances
+    )
+    text = graph.texts[number] if number < len(graph.texts) else ""
+    said = PLACEHOLDER.sub(lambda found: f"${latex[found[0]]}$" if latex.get(found[0]) else found[0], text)
+    lines = textwrap.wrap(said, _COLUMN) or [f"sentence {number}"]
+    return _Sentence(tuple(lines), replace(own, instances=instances), frozenset(formulas))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +234,12 @@ def _box(placed: PlacedGraph, variables: Iterable[str]) -> _Box:
     return box
 
 
-def _legend(drawing: Drawing, graph: MathGraph) -> None:
+def _legend(
+    drawing: Drawing, graph: MathGraph, kinds: Sequence[str] = ("amr", "formula", "opt", "slt", "virtual")
+) -> None:
     x = 16.0
-    for kind, text in _LEGEND.items():
-        x += drawing.node(x, 20, text, kind) + 8
+    for kind in kinds:
+        x += drawing.node(x, 20, _LEGEND[kind], kind) + 8
     drawing.text(
         x + 8,
         20,

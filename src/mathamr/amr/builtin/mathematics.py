@@ -62,10 +62,10 @@ LIKELY = STRONG | names("""
 """Words that make a sentence mathematical unless it is about biology."""
 
 OBJECTS = names("""
-    angle ball base branch bundle cell chain circle class cluster complement cone constant coordinate cube curve cycle
-    diagram disk distance edge entry fiber filter fraction frame height hull induction lattice length level loop
+    angle ball base branch bundle cell chain circle class cluster complement cone constant cube curve cycle
+    diagram disk distance edge entry fiber filter fraction frame hull lattice level loop
     matching mathematician mean minor model net object orbit pair parameter path pole preorder probability
-    projection pullback pushout radical radius ratio recurrence rule scheme section segment sheaf string structure
+    projection pullback pushout radical radius ratio recurrence scheme section segment sheaf string structure
     surface table torsion trace tree type ultrafilter valuation walk wheel
 """)
 """Further such nouns, which general English or biology would read as something else: a cell of a table, lines that are no cell lines.
@@ -88,7 +88,7 @@ NOUNS = (
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
 ADJECTIVES = names("""
-    characteristic compact continuous countable dense discontinuous exact faithful fixed free integrable invariant
+    characteristic compact continuous dense discontinuous exact faithful fixed free invariant
     measurable normal open ordered principal proper radical regular singular smooth stable uncountable uniform
 """)
 """Adjectives with a mathematical sense that no frame has: continuous functions do not continue, smooth curves are not free of trouble."""
