@@ -88,8 +88,8 @@ NOUNS = (
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
 ADJECTIVES = names("""
-    characteristic compact continuous dense discontinuous exact faithful fixed free invariant
-    measurable normal open ordered principal proper radical regular singular smooth stable uncountable uniform
+    characteristic continuous dense exact faithful fixed free invariant
+    measurable normal open ordered principal proper radical regular singular smooth stable uniform
 """)
 """Adjectives with a mathematical sense that no frame has: continuous functions do not continue, smooth curves are not free of trouble."""
 
