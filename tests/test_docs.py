@@ -23,7 +23,8 @@ NOTES = sorted((ROOT / "lab").rglob("*.md"))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"python -m ((?:benchmarks|mathamr_lab)[\w.]*)(?: ([a-z]\w*))?")
 PATH = re.compile(
-    r"(?<![\w/.-])((?:tests|scripts|src|lab|docs|packages|deploy|benchmarks|examples|plugins|sample)/[\w./-]*[\w/])(?!\w*[<{*…])"
+    r"(?<![\w/.-])((?:tests|scripts|src|lab|docs|packages|deploy|benchmarks|examples|plugins|sample)/[\w./-]*[\w/])"
+    r"(?!\w*[<{*…]|[\w/.]|(?:`| [^`\n|]*)? ?(?:of revision|until |of \w+, revision))"
 )
 INVOKED = re.compile(r"(?:^ {4,}|`|(?:&&|;) )mathamr ([a-z]+)\b([^`\n|;&]*)", re.M)
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]+|-[a-z])(?![\w-])")
@@ -73,7 +74,7 @@ def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> Non
 
 
 ALL = [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
-NOW = [page for page in ALL if page not in NOTES]
+NOW = [page for page in ALL if page.name not in PAST]
 
 
 def _in_repository(page: Path) -> Iterator[str]:
@@ -83,7 +84,12 @@ def _in_repository(page: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_path_of_the_repository_that_a_page_names_is_there(page: Path) -> None:
-    missing = {path for path in _in_repository(page) if not (ROOT / path).exists()}
+    package = ROOT / "lab/src/mathamr_lab"  # some notes count paths of the laboratory from there
+    missing = {
+        path
+        for path in _in_repository(page)
+        if not (ROOT / path).exists() and not (package / path.removeprefix("lab/")).exists()
+    }
     assert not missing, page.name
 
 
