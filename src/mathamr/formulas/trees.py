@@ -74,7 +74,8 @@ def trees_of(
 
     MathML states what is applied to what, so it has only one reading.
     """
-    if TREES.value == "mathml" and reading == "published":
+    has_mathml = formula.presentation_mathml or formula.content_mathml
+    if has_mathml and reading == "published" and TREES.value == "mathml":
         return _trees_of_mathml_first(formula, macros)
     if formula.latex.strip():
         if reading == "published":

@@ -105,7 +105,7 @@ def names_of(latex: str, macros: tuple[str, ...] = ()) -> tuple[str, ...]:
     for number, other in _by_signs().get(_signs(latex), ()):
         own = _trees(other)
         least = RENAMED if own[1] is not None and len(own[1]) >= FEWEST_RENAMED else COMPLETED
-        if own[1] is not None and grader.grade(visual_key(own[1]), own) >= least:
+        if own[1] is not None and grader.grade_having(visual_key(own[1]), own) >= least:
             found |= dict.fromkeys(named_formulas()[number].names)
     return tuple(found)
 

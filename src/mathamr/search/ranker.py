@@ -30,6 +30,7 @@ from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import PARENT, RankedResult
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.ranking import (
+    Adjustment,
     Aligned,
     AlikeNodes,
     Belongs,
@@ -48,6 +49,7 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
     Unhub,
+    inner_of,
 )
 
 _CANDIDATE_MARGIN = 24
@@ -179,8 +181,9 @@ class Ranker(ABC):
         match ranking:
             case Rerank(then=then):
                 return self._scored(then, ids)
-            case Unhub(first=first):
-                return self._unhubbed(ranking, self._scored(first, ids))
+            case Promote() | Inherit() | Unhub() | Belongs():
+                (first,) = inner_of(ranking)
+                return self._adjusted(ranking, self._scored(first, ids))
             case Fuse():
                 ranking = ranking.suited(self._weighed_as)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
@@ -189,12 +192,6 @@ class Ranker(ABC):
                     name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
                 }
                 return FoundHits(self._fuse(ranking, JoinedRankings.of(list(parts.values()))), evidence)
-            case Promote(inner):
-                return self._promoted(ranking, self._scored(inner, ids))
-            case Inherit(first=first):
-                return self._inherited(ranking, self._scored(first, ids))
-            case Belongs(first=first):
-                return self._with_members(ranking, self._scored(first, ids))
             case BestFormula():
                 known = self._payloads("posts", ids)
                 found = {hit.id: hit.score for hit in self._by_formulas(ranking, SearchOptions(MAX_DEPTH))}
@@ -226,24 +223,16 @@ class Ranker(ABC):
         match ranking:
             case Rerank():
                 return self._reranked(ranking, options)
-            case Unhub(first=first) | Inherit(first=first) if self.context.query.kind not in ranking.kinds:
-                return self.find(first, options)
-            case Unhub(first=first, pool=pool):
-                deep = replace(options, depth=max(pool, options.depth))
-                return self._unhubbed(ranking, self.find(first, deep))
+            case Promote() | Inherit() | Unhub() | Belongs():
+                (first,) = inner_of(ranking)
+                if isinstance(ranking, Belongs) or (
+                    not isinstance(ranking, Promote) and self.context.query.kind in ranking.kinds
+                ):
+                    options = replace(options, depth=max(ranking.pool, options.depth))
+                return self._adjusted(ranking, self.find(first, options), is_search=True)
             case Fuse():
                 ranking = ranking.suited(self._weighed_as)
                 return self._fused_found(ranking, options)
-            case Promote(inner):
-                found = self.find(inner, options)
-                with self.context.timer("rank"):
-                    return self._promoted(ranking, found)
-            case Inherit(first=first, pool=pool):
-                deep = replace(options, depth=max(pool, options.depth))
-                return self._inherited(ranking, self.find(first, deep))
-            case Belongs(first=first, pool=pool):
-                deep = replace(options, depth=max(pool, options.depth))
-                return self._with_members(ranking, self.find(first, deep), is_search=True)
             case BestFormula():
                 return FoundHits(self._by_formulas(ranking, options))
             case Lexical():
@@ -329,6 +318,17 @@ class Ranker(ABC):
             return FoundHits(again.hits[: options.depth], again.evidence)
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
+
+    def _adjusted(self, ranking: Adjustment, found: FoundHits, *, is_search: bool = False) -> FoundHits:
+        """Change the scores of what another ranking found; a search may add results."""
+        if isinstance(ranking, Belongs):
+            return self._with_members(ranking, found, is_search=is_search)
+        if isinstance(ranking, Unhub):
+            return self._unhubbed(ranking, found)
+        if isinstance(ranking, Inherit):
+            return self._inherited(ranking, found)
+        with self.context.timer("rank"):
+            return self._promoted(ranking, found)
 
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
         """Lower the scores of hubs among the first results; the other results follow."""

@@ -275,11 +275,28 @@ Ranking = (
     | Unhub
     | Promote
 )
+Adjustment = Promote | Inherit | Unhub | Belongs
+"""Rankings that change the scores of what another one finds."""
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
 Weights = Mapping[str, Mapping[QueryKind, float]]
 """Weights of the parts of a fusion, by the name of the part and the kind of query."""
+
+
+def inner_of(ranking: Ranking) -> tuple[Ranking, ...]:
+    """Return the rankings that a ranking is made of; none of one that scores by itself."""
+    match ranking:
+        case Rerank(first=first, then=then):
+            return first, then
+        case Fuse():
+            return tuple(part.ranking for part in ranking.asked)
+        case Promote(first) | BestFormula(first):
+            return (first,)
+        case Unhub(first=first) | Inherit(first=first) | Belongs(first=first):
+            return (first,)
+        case _:
+            return ()
 
 
 def fusion_of(ranking: Ranking) -> Fuse | None:
@@ -288,14 +305,9 @@ def fusion_of(ranking: Ranking) -> Fuse | None:
     >>> fusion_of(Promote(Lexical())) is None
     True
     """
-    while not isinstance(ranking, Fuse):
-        if isinstance(ranking, Promote):
-            ranking = ranking.ranking
-        elif isinstance(ranking, Inherit | Unhub | Belongs):
-            ranking = ranking.first
-        else:
-            return None
-    return ranking
+    while isinstance(ranking, Adjustment):
+        (ranking,) = inner_of(ranking)
+    return ranking if isinstance(ranking, Fuse) else None
 
 
 def with_weights(ranking: Ranking, weights: Weights) -> Ranking:
@@ -342,33 +354,16 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
             yield field
         case MeanMaxSim(fields):
             yield fields[0]
-        case Rerank(first=first, then=then):
-            yield from fields_of(first)
-            yield from fields_of(then)
-        case Fuse():
-            for part in ranking.asked:
-                yield from fields_of(part.ranking)
-        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner) | Belongs(first=inner):
-            yield from fields_of(inner)
-        case BestFormula() | Lexical() | Aligned() | AlikeNodes():
+        case BestFormula():
             return
+        case _:
+            for inner in inner_of(ranking):
+                yield from fields_of(inner)
 
 
 def uses_words(ranking: Ranking) -> bool:
     """Return True if a ranking uses the lexical index."""
-    match ranking:
-        case Lexical():
-            return True
-        case Rerank(first=first, then=then):
-            return uses_words(first) or uses_words(then)
-        case Fuse():
-            return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner) | Unhub(first=inner) | Inherit(first=inner) | Belongs(first=inner):
-            return uses_words(inner)
-        case BestFormula(inner):
-            return uses_words(inner)
-        case _:
-            return False
+    return isinstance(ranking, Lexical) or any(map(uses_words, inner_of(ranking)))
 
 
 def default_first(named: Mapping[str, Ranking], default: str | None) -> Mapping[str, Ranking]:
