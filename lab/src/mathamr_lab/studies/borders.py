@@ -1,0 +1,112 @@
+"""What the borders of reading cost: the budget of processor time, and the account of words, as a share of a whole build.
+
+    python -m mathamr_lab.studies.borders FOLDER…
+
+Each collection is read by turns with and without them, and indexed once with one worker, all in one run, so that a busy machine is the
+same for all. Seconds of a processor, the least of some rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+from typing import Any
+from unittest.mock import patch
+
+from mathamr.evaluation.table import aligned
+from mathamr.index.indexing import analysis
+from mathamr.posts import reader
+from mathamr.posts.accounting import WordAccount
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+
+ROUNDS = 3
+HEADINGS = (
+    "collection",
+    "posts",
+    "without s",
+    "account s",
+    "budget s",
+    "build s",
+    "of reading",
+    "of the build",
+)
+
+
+def _at_once(work: Callable[[], Any], _: float) -> Any:
+    return work()
+
+
+@contextmanager
+def without(*, budget: bool, account: bool) -> Iterator[None]:
+    """Read without the budget, or without the account of words, inside the block."""
+    with ExitStack() as left_out:
+        if budget:
+            left_out.enter_context(patch.object(reader, "keep_budget", lambda posts, *_: posts))
+            left_out.enter_context(patch.object(reader, "within_budget", _at_once))
+            left_out.enter_context(patch.object(analysis, "within_budget", _at_once))
+        if account:
+            left_out.enter_context(patch.object(WordAccount, "took", lambda *_: None))
+        yield
+
+
+def seconds_of_reading(folder: Path, **left_out: bool) -> tuple[float, int]:
+    """Return the processor time of reading and analysing a collection, and the number of its posts."""
+    with without(**left_out):
+        begun = time.process_time()
+        count = sum(1 for _ in analysis.analyse_all(read_posts(folder, Report())))
+        return time.process_time() - begun, count
+
+
+def seconds_of_building(folder: Path) -> float:
+    """Return the processor time of a build in a process of its own."""
+    with tempfile.TemporaryDirectory() as room:
+        before = sum(getrusage(RUSAGE_CHILDREN)[:2])
+        command = [
+            sys.executable,
+            "-m",
+            "mathamr",
+            "index",
+            str(folder),
+            "--out",
+            f"{room}/index",
+            "--workers",
+            "1",
+        ]
+        subprocess.run(command, check=True, capture_output=True)
+        return sum(getrusage(RUSAGE_CHILDREN)[:2]) - before
+
+
+def row(folder: Path) -> tuple[str, ...]:
+    """Return the costs of one collection as texts."""
+    ways = (
+        {"budget": True, "account": True},
+        {"budget": True, "account": False},
+        {"budget": False, "account": False},
+    )
+    seconds_of_reading(folder, budget=False, account=False)  # what is imported and remembered is not measured
+    rounds = [[seconds_of_reading(folder, **way) for way in ways] for _ in range(ROUNDS)]
+    plain, account, both = (min(each[way][0] for each in rounds) for way in range(3))
+    build, more = seconds_of_building(folder), both - plain
+    parts = (f"{plain:.2f}", f"{account - plain:+.2f}", f"{both - account:+.2f}", f"{build:.1f}")
+    return folder.name, f"{rounds[0][0][1]:,}", *parts, f"{more / both:+.1%}", f"{more / build:+.1%}"
+
+
+def main() -> None:
+    """Print a row for each collection."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="+", type=Path)
+    print(aligned([HEADINGS, *map(row, parser.parse_args().folder)]))
+
+
+if __name__ == "__main__":
+    main()
