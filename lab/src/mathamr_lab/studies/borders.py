@@ -20,7 +20,6 @@ from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 from unittest.mock import patch
 
-from mathamr.evaluation.table import aligned
 from mathamr.index.indexing import analysis
 from mathamr.posts import reader
 from mathamr.posts.accounting import WordAccount
@@ -105,7 +104,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="+", type=Path)
-    print(aligned([HEADINGS, *map(row, parser.parse_args().folder)]))
+    print("\t".join(HEADINGS))
+    for folder in parser.parse_args().folder:
+        print("\t".join(row(folder)), flush=True)
 
 
 if __name__ == "__main__":
