@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.post import Post
-from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation, symbol_of
+from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation, symbols_of
 
 NOTES = r"""# Groups
 
@@ -32,10 +32,15 @@ def found(body: str, parser: str | None = None) -> list[tuple[str, str]]:
     ("body", "expected"),
     [
         ("Let $G$ be a group.", [("G", "a group")]),
-        ("Let $x, y$ and $z_1$ be real numbers.", [("x", "real numbers"), ("z", "real numbers")]),
+        (
+            "Let $x, y$ and $z_1$ be real numbers.",
+            [("x", "real numbers"), ("y", "real numbers"), ("z", "real numbers")],
+        ),
         ("Let $f\\colon X \\to Y$.", [("f", "$\\colon X \\to Y$")]),
         ("We write $|G|$ for the order of $G$.", [("|G|", "the order of $G$")]),
         ("Here $\\mu$ denotes the Lebesgue measure.", [("μ", "the Lebesgue measure")]),
+        ("Let $a, b \\in A$.", [("a", "$\\in A$"), ("b", "$\\in A$")]),
+        ("The sample mean is $\\bar X = S/n$.", [("\\barX", "The sample mean")]),
         ("The kernel of $f$ is denoted by $K$.", [("K", "The kernel of $f$")]),
         ("Every compact set $K$ is closed.", [("K", "Every compact set")]),
         ("It is prime to $n$, of degree $m$, and $x$ is zero.", []),
@@ -70,7 +75,7 @@ def test_uses_are_counted_and_symbols_sorted_as_in_a_book() -> None:
     "latex", ["2n", "", "x+1 = 2", "\\{k \\in K", "\\int_0^1 f", "\\begin{pmatrix}a\\end{pmatrix}"]
 )
 def test_a_formula_without_a_symbol_of_its_own_introduces_none(latex: str) -> None:
-    assert symbol_of(latex) is None
+    assert symbols_of(latex) == []
 
 
 def test_introductions_of_a_letter_are_counted_and_not_kept() -> None:

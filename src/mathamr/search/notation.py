@@ -43,10 +43,10 @@ _F = r"FORMULA_\d+"
 _LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_F})*)"
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|throughout|first)\s+)?"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)){2,160}?)"
-_END = r"(?=[.;:()]|,?\s+(?:such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|$)"
+_END = r"(?=[.;:()]|,?\s+(?:such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+FORMULA|$)"
 _NOT_NOUN = (
     r"(?!(?:of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its"
-    r"|satisfies|contains|into|over|under|between|modulo|containing|given|case|step|equation|section|theorem|lemma)\b)"
+    r"|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equation|section|theorem|lemma)\b)"
 )
 _NOUN = (
     rf"(?P<said>\b(?:an?|any|every|each|some)\s+(?:{_NOT_NOUN}[A-Za-z\u00c0-\u024f][\w'\u2019-]*\s+){{1,5}})"
@@ -67,13 +67,20 @@ PATTERNS: tuple[re.Pattern[str], ...] = tuple(
         rf"\b(?:denote|write|let us denote)\s+(?P<said>(?:the|an?|its|this)\s+[^.,;:()]{{2,80}}?)\s+(?:by|as)\s+(?:the\s+symbols?\s+)?{_LIST}",
         rf"\bby\s+{_LIST}\s+we\s+{_ADVERB}(?:denote|mean)\s+{_PHRASE}{_END}",
         rf"\b(?:let|fix|set|put|define|given|take|choose|pick|for (?:all|any|every|each|some))\s+{_LIST}(?!\s+(?:be|is|are|denote)\b)",
+        rf"\b(?:an?|any|some|one|each|every|exists?|there is|for|with|all)\s+{_LIST}(?!\s+(?:be|is|are|denote)\b)",
         rf"{_NOUN}{_LIST}{_GOES_ON}",
         rf"\b(?:given|fix|consider|for|all|two|three|choose|pick|are|be|exist)\s+{_PLURAL}{_LIST}{_GOES_ON}",
     )
 )
 """What introduces symbols in a usual way: `symbols` are formulas, and `said` is what they are said to be."""
+_EQUATION = re.compile(
+    rf"\b(?P<said>(?:the|an?|our|its|this|one)\s+(?:{_NOT_NOUN}[A-Za-z\u00c0-\u024f][\w'\u2019()-]*\s+){{1,6}}(?:(?:of|for|on|in)\s+(?:{_NOT_NOUN}|the\b|an?\b)(?:(?!\b(?:if|when|then|that|where|iff|to)\b)[^.,;:]){{2,60}}?\s*)?)"
+    rf"[,:]?\s*(?:(?:is|are|as|be|by|has the form|which is|(?:we\s+)?(?:can\s+)?(?:define|defined|given|written)(?:\s+(?:as|by|to be))?|then|simply)\s+){{0,4}}[,:]?\s*(?P<symbols>{_F})",
+    re.I,
+)
+"""An equation behind a noun: it introduces its left side if it is one."""
 _MAY_INTRODUCE = re.compile(
-    r"\b(?:let|put|set|suppose|assum|denot|writ|call|defin|where|here|fix|given|consider|stand|represent|symbol|notation|mean|for (?:any|every|each|some|all)|an? )",
+    r"\b(?:let|put|set|suppose|assum|denot|writ|call|defin|where|here|fix|given|consider|stand|represent|symbol|notation|mean|for (?:any|every|each|some|all)|any |every |each |some |all |one |exist|as |the |an? )",
     re.I,
 )
 _VERBS = names(
@@ -92,7 +99,7 @@ _SYMBOL = re.compile(
     r"""\s*(?:\(|\\\{|\\left\s*\(|\\left\s*\\\{)?\s*   # a tuple or a sequence is introduced by its first letter
     (?P<base>
         \\(?:mathcal|mathbb|mathbf|mathfrak|mathscr|mathsf|mathrm|mathit|operatorname\*?|boldsymbol|bm|text|mathtt|Bbb)\s*(?:\{[^{}]+\}|[A-Za-z])
-        |\\(?:bar|hat|tilde|vec|overline|widehat|widetilde|dot|underline)\s*(?:\{[^{}]+\}|\\?[A-Za-z]+)
+        |\\(?:bar|hat|tilde|vec|overline|widehat|widetilde|dot|underline)(?![a-z])\s*(?:\{[^{}]+\}|\\?[A-Za-z]+)
         |\\(?!frac|sum|int|prod|sqrt|lim|left|dots|ldots|cdots|begin|langle|lvert|lVert|lfloor|lceil|mid|[dt]frac)[A-Za-z]+
         |[^\W\d_]
     )
@@ -103,9 +110,11 @@ _SYMBOL = re.compile(
 _BRACKETED = re.compile(
     r"(?:\\(?:left|lvert|lVert|langle|\|)|[|\[(]|‖|⟨).*|[A-Za-z]{1,3}[/\\].*|.*(?:/|\\(?:otimes|oplus|circ|cdot|times|mid|cap|cup|wedge|vee|setminus)(?![A-Za-z])).*"
 )
+_COMMAND = re.compile(r"\\(?:bar|hat|tilde|vec|overline|wide\w+|dot|underline)\b|\\[A-Za-z]+\Z")
 _DETERMINED = re.compile(r"(?:an?|the|any|some|its|every|each|two|three|all)\s", re.I)
 _DEFINED = re.compile(r"\\([A-Za-z@]+)")
 _GREEK = "αβγδεϵζηθϑικλμνξοπϖρϱσςτυφϕχψω"
+By = Literal["pattern", "graph"]
 Kind = Literal["letter", "operator", "macro", "notation"]
 
 
@@ -119,7 +128,7 @@ class Introduction:
     sentence: str
     post: str
     place: str
-    by: Literal["pattern", "graph", "definition"]
+    by: By
 
 
 @dataclass
@@ -227,32 +236,36 @@ def _of_sentence(
 ) -> Iterator[Introduction]:
     """Yield the introductions of a sentence: those of patterns, then those of the graph for formulas without one."""
     seen: set[str] = set()
-    found = [(name, said, "pattern") for name, said in _by_patterns(sentence.text)]
+    found = list(_by_patterns(sentence.text))
     if graph is not None:
         found += [(name, said, "graph") for name, said in _by_graph(graph)]
     text = _written(sentence.text, formulas)
     for name, said, by in found:
-        if (
-            name in seen
-            or name not in formulas
-            or (named := symbol_of(formulas[name].latex, post.macros)) is None
-        ):
+        if name in seen or name not in formulas:
             continue
-        symbol, head, condition = named
-        said = _written(said, formulas).strip(" ,") if said else condition
-        if said and _head_noun(said) not in _EMPTY and not (by == "graph" and not _DETERMINED.match(said)):
-            seen.add(name)
-            place = str(post.place) if post.place is not None else post.id
-            yield Introduction(symbol, head, said, text, post.id, place, by)  # type: ignore[arg-type]
+        place = str(post.place) if post.place is not None else post.id
+        for symbol, head, condition in symbols_of(formulas[name].latex, post.macros):
+            if by == "equation" and not condition.startswith(("$=", "$:=", r"$\coloneq", r"$\equiv")):
+                continue
+            what = _written(said, formulas).strip(" ,") if said else condition
+            if (
+                what
+                and _head_noun(what) not in _EMPTY
+                and not what.startswith("not ")
+                and not (by == "graph" and not _DETERMINED.match(what))
+            ):
+                seen.add(name)
+                way: By = "graph" if by == "graph" else "pattern"
+                yield Introduction(symbol, head, what, text, post.id, place, way)
 
 
-def _by_patterns(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the placeholders that patterns introduce, with what each is said to be."""
-    for pattern in PATTERNS:
+def _by_patterns(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the placeholders that patterns introduce, with what each is said to be; an `equation` has to define it, too."""
+    for pattern in (*PATTERNS, _EQUATION):
         for match in pattern.finditer(text):
             said = match.groupdict().get("said") or ""
             for name in re.findall(_F, match["symbols"]):
-                yield name, said
+                yield name, said, "equation" if pattern is _EQUATION else "pattern"
 
 
 def _by_graph(graph: Amr) -> Iterator[tuple[str, str]]:
@@ -269,7 +282,7 @@ def _by_graph(graph: Amr) -> Iterator[tuple[str, str]]:
     for source, role, target in edges:
         if source not in governed or PLACEHOLDER.fullmatch(concepts[source]):
             continue
-        if role == ":domain" or (role in (":mod", ":name") and said.is_indefinite(source)):
+        if role == ":domain":
             yield from ((name, said.of(source, target)) for name in formulas(target))
     for verb in (node for node, concept in concepts.items() if concept in _NAMING):
         arguments = [
@@ -317,54 +330,64 @@ class _Saying:
             first -= 1
         return " ".join(self._tokens[first : last + 1])
 
-    def is_indefinite(self, node: str) -> bool:
-        """Return True if a noun stands behind an article that introduces something new."""
-        words = self.of(node, "").split()
-        return bool(words) and words[0].lower() in ("a", "an", "any", "every", "each", "some")
 
+def symbols_of(latex: str, macros: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
+    r"""Return the symbols that a formula introduces: each with its LaTeX, and what the formula itself says of it.
 
-def symbol_of(latex: str, macros: tuple[str, ...] = ()) -> tuple[str, str, str] | None:
-    r"""Return the symbol that a formula introduces, its LaTeX, and what the formula itself says of it; None if there is no symbol.
-
-    >>> symbol_of(r"x_1, \dots, x_n"), symbol_of(r"f\colon X\to Y"), symbol_of("|G|"), symbol_of("2n")
-    (('x', 'x_1', ''), ('f', 'f', '$\\colon X\\to Y$'), ('|G|', '|G|', ''), None)
+    >>> symbols_of(r"x_1, \dots, y"), symbols_of(r"f\colon X\to Y"), symbols_of("|G|"), symbols_of("2n")
+    ([('x', 'x_1', ''), ('y', 'y', '')], [('f', 'f', '$\\colon X\\to Y$')], [('|G|', '|G|', '')], [])
     """
     latex = latex.strip()
-    relation = _RELATION.search(latex)
+    relation = next((each for each in _RELATION.finditer(latex) if _depth(latex[: each.start()]) == 0), None)
     head = latex[: relation.start()] if relation else latex
-    condition = f"${latex[relation.start() :].strip()}$" if relation and "," not in head else ""
-    if any(
-        head.count(opening) != head.count(closing)
-        for opening, closing in (("{", "}"), ("(", ")"), ("\\{", "\\}"))
-    ):
-        return None
+    condition = f"${latex[relation.start() :].strip()}$" if relation else ""
+    if any(head.count(one) != head.count(other) for one, other in (("{", "}"), ("(", ")"), ("\\{", "\\}"))):
+        return []
+    parts = _parts(head) if _SYMBOL.match(head) else [head]
+    found = {symbol: (symbol, name, condition) for part in parts for symbol, name in _symbol(part, macros)}
+    return list(found.values())
+
+
+def _symbol(head: str, macros: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the symbol of one part of a formula with its LaTeX, if it has one."""
     match = _SYMBOL.match(head)
     if match is None:
         bare = "".join(head.split())
-        return (
-            (bare, head.strip(), condition)
-            if len(bare) <= LONGEST_NOTATION and _BRACKETED.fullmatch(bare)
-            else None
-        )
+        if len(bare) <= LONGEST_NOTATION and _BRACKETED.fullmatch(bare):
+            yield bare, head.strip()
+        return
     rest, label = head[match.end() :].strip(), _label(match["base"], macros)
     is_name = len(label) > 1 and label.isalpha()
-    if not label or (
-        rest and not is_name and not rest.startswith(("(", ",", "[", "\\ldots", "\\dots", "\\cdots"))
-    ):
-        return None
-    return label + "".join(match["marks"].split()), match.group().strip(), condition
+    if label and (not rest or is_name or rest.startswith(("(", ",", "[", ")", "\\}", "\\right"))):
+        yield label + "".join(match["marks"].split()), match.group().strip()
+
+
+def _depth(latex: str) -> int:
+    """Return how many braces are open at the end of LaTeX, those of sets included."""
+    return latex.count("{") - latex.count("}")
+
+
+def _parts(head: str) -> list[str]:
+    """Return what stands between the commas of a formula that are in no brackets."""
+    parts, depth, start = [], 0, 0
+    for match in re.finditer(r"[,()\[\]{}]", head):
+        depth += {",": 0}.get(match.group(), 1 if match.group() in "([{" else -1)
+        if match.group() == "," and depth == 0:
+            parts.append(head[start : match.start()])
+            start = match.end()
+    return [*parts, head[start:]]
 
 
 def _label(base: str, macros: tuple[str, ...]) -> str:
     tree = trees_of(Formula("", base), macros)[0][0]
-    if tree is not None and tree.labels[0][:2] in ("V!", "F!"):
-        return _plain(tree.labels[0])
-    return base if re.fullmatch(r"\\[A-Za-z]+", base) else ""
+    if tree is not None and tree.labels[0][:2] in ("V!", "F!") and (name := _plain(tree.labels[0])).isalpha():
+        return name
+    return "".join(base.split()) if _COMMAND.match(base) else ""
 
 
 def _plain(label: str) -> str:
     """Return the letter or name of a node, an italic letter as it is typed."""
-    name = label[2:]
+    name = label[2:].removeprefix("italic-")
     if len(name) == 1 and (
         "\U0001d434" <= name <= "\U0001d467" or "\U0001d6e2" <= name <= "\U0001d71b" or name == "ℎ"
     ):
