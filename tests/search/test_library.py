@@ -15,6 +15,7 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
 from mathamr.posts.postkind import PostKind
 from mathamr.search.confidence import MOST_LOOKED_AT
+from mathamr.search.hits import reason_of
 from mathamr.search.library import library_query, library_rankings
 from mathamr.search.namequery import NameQuery
 from mathamr.search.options import SearchOptions
@@ -171,6 +172,7 @@ def test_the_ranking_of_a_library_counts_members(walks: Index) -> None:
     ranked, _ = walks.rank("elephants of a concatenation", strategy="hybrid")
     (owner,) = (each for each in ranked if each.id == "a.lean#Wander")
     assert owner.evidence[MEMBER] > 0
+    assert reason_of(owner.evidence).endswith("what belongs to it")
 
 
 def test_the_name_of_a_declaration_counts_if_it_is_all_that_was_typed() -> None:

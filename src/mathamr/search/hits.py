@@ -58,7 +58,13 @@ FORMULAS = {
 }
 """The same of a formula that was found."""
 SIMILAR_FORMULA = "a similar formula"
-PARTS = {"lexical": "words", "formula": "similar formulas", "maxsim": "meaning", "parent": "its question"}
+PARTS = {
+    "lexical": "words",
+    "formula": "similar formulas",
+    "maxsim": "meaning",
+    "parent": "its question",
+    "member": "what belongs to it",
+}
 """How a reason names each component of a ranking."""
 LISTED_BY = "conditions"
 """The name under which evidence says that a post fulfils the conditions that were all of the query."""
