@@ -57,6 +57,40 @@ def test_ctrl_c_says_what_an_index_keeps_and_the_same_command_goes_on(tmp_path: 
     assert "120 entries" in ended.stdout
 
 
+@pytest.mark.parametrize(
+    ("verb", "place", "arguments", "kept"),
+    [
+        ("index", "mathamr.index.indexing.builder.build_index", [], "nothing is kept in .*notes.index yet"),
+        (
+            "graph",
+            "mathamr.graphs.corpus.build_graphs",
+            ["--out", "store"],
+            "graphs that were made are kept in",
+        ),
+    ],
+)
+def test_ctrl_c_says_what_long_commands_keep(
+    verb: str,
+    place: str,
+    arguments: list[str],
+    kept: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mathamr: Command,
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, stopped)
+    monkeypatch.chdir(tmp_path)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.md").write_text("A limit $a_n$.", "utf-8")
+    ran = mathamr(verb, notes, *arguments)
+    assert ran.returncode == STOPPED
+    assert re.search(f"mathamr: stopped; {kept}", ran.stderr), ran.stderr
+
+
 def test_ctrl_c_in_any_command_is_one_sentence(monkeypatch: pytest.MonkeyPatch, mathamr: Command) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mathamr.core.interruption import keeping
+
 if TYPE_CHECKING:
     from mathamr_lab.experiments.experiment import Experiment
 
@@ -262,7 +264,8 @@ def command(
                 print(line)
         return
     if not so_far:
-        run(settings)
+        with keeping(lambda: f"finished stages are kept in {out}; the same command goes on from there"):
+            run(settings)
     for setting in settings:
         folder = write_report(planned(replace(setting, only=())))
         print((folder / "results.md").read_text(encoding="utf-8"), end="")

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from mathamr.core.interruption import keeping
 from mathamr.core.modelfolder import CONFIG
 from mathamr_lab.recipes.recipe import (
     MODEL,
@@ -113,13 +114,15 @@ def command(
     if out is not None and isinstance(recipe, ChecksUse):
         recipe.check_use(settings, base)
     folder = prepare or Path(str(out)) / PREPARED
-    prepared.prepare(system, sources, settings, folder, fresh=fresh)
+    with keeping(lambda: f"what was prepared is kept in {folder}; the same command goes on from there"):
+        prepared.prepare(system, sources, settings, folder, fresh=fresh)
     if out is None:
         return
     resources = Resources(
         device=chosen_device(device), threads=threads, minutes=minutes, most_memory=most_memory
     )
-    for row in prepared.train_prepared(folder, out, resources, fresh=fresh):
-        print(json.dumps(row), flush=True)
+    with keeping(lambda: f"the last checkpoint is kept in {out}; the same command goes on from there"):
+        for row in prepared.train_prepared(folder, out, resources, fresh=fresh):
+            print(json.dumps(row), flush=True)
     if (out / MODEL / CONFIG).exists():
         print(f"use it with: mathamr index POSTS --out INDEX --model {out / MODEL}", file=sys.stderr)
