@@ -350,9 +350,10 @@ class PostRanker(Ranker):
 
     @property
     def _weighed_as(self) -> QueryKind:
-        """The kind of query whose weights hold: a statement in the notation of a library is searched like a formula."""
+        """The kind of query whose weights hold: among declarations, a statement in their notation has those of a formula."""
         query = self.context.query
-        return "formula" if query.post.markup == "declaration" else query.kind
+        is_statement = self._has_declarations and query.post.markup == "declaration"
+        return "formula" if is_statement else query.kind
 
     @property
     def notes(self) -> list[str]:
