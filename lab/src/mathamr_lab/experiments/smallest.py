@@ -172,8 +172,8 @@ def _measured(
         last = log.read_text("utf-8", "replace").strip().rpartition("\n")[2]
         return f"{experiment.name}: failed (exit code {process.returncode}) after {minutes:.1f} min: {last}; see {log}"
     memory = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
-    figures = (max(0.01, round(each, 2)) for each in (minutes, memory, _size(own) / 1e6))
-    return Cost(experiment.name, SMALLEST, len(experiment.rows), *figures, machine=machine)
+    minutes, memory, disk = (max(0.01, round(each, 2)) for each in (minutes, memory, _size(own) / 1e6))
+    return Cost(experiment.name, SMALLEST, len(experiment.rows), minutes, memory, disk, machine)
 
 
 def cost_lines(costs: Sequence[Cost]) -> Iterator[str]:

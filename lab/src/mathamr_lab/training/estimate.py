@@ -112,11 +112,11 @@ def measured(compute: Callable[[], object], device: torch.device) -> Measured:
     return Measured(live.peak, time.perf_counter() - began)
 
 
-class LiveBytes(TorchDispatchMode):
+class LiveBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of tensors that are made inside of it and live at the same time; on a processor nothing else does."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.now = self.peak = 0
         self._known: set[int] = set()
 
@@ -163,5 +163,8 @@ def fitted(tried: Mapping[int, Measured], examples: int) -> tuple[float, float, 
     first, last = counts[0], counts[-1]
     rise = (tried[int(last)].seconds - tried[int(first)].seconds) / max(1.0, last - first)
     seconds = tried[int(last)].seconds + max(0.0, rise) * (examples - last)
-    found = (level, line * examples, square * examples**2)
-    return *(round(float(max(0.0, each)), 3) for each in found), round(float(seconds), 6)
+
+    def kept(found: float) -> float:
+        return round(max(0.0, float(found)), 3)
+
+    return kept(level), kept(line * examples), kept(square * examples**2), round(float(seconds), 6)

@@ -60,7 +60,9 @@ class Resources:
         """The bytes that a step may still take; infinite where nobody can tell what is free."""
         if self.device.type == "cuda":
             taken = torch.cuda.memory_allocated(self.device)
-            free = torch.cuda.mem_get_info(self.device)[0] + torch.cuda.memory_reserved(self.device) - taken
+            free: float = (
+                torch.cuda.mem_get_info(self.device)[0] + torch.cuda.memory_reserved(self.device) - taken
+            )
         else:
             taken, free = _taken(), _free()
         return free if self.most_memory is None else self.most_memory - taken

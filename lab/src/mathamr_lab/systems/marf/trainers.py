@@ -178,8 +178,9 @@ class WordTrainer(PartTrainer[MaskedStep]):
             rows.append(step.follows)
         hidden = int(step.hidden.sum())
         sums = self.in_parts(self._sums, *(each.to(self.device) for each in rows))
-        words, follows = sums.sum(0)
-        return words / hidden if step.follows is None else words / hidden + follows / len(step.follows)
+        words, follows = torch.unbind(sums.sum(0))
+        found = words / hidden
+        return found if step.follows is None else found + follows / len(step.follows)
 
     def _sums(
         self, numbers: Tensor, lengths: Tensor, hidden: Tensor, were: Tensor, following: Tensor | None = None
