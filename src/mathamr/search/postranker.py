@@ -118,6 +118,8 @@ class PostRanker(Ranker):
         self._best_formulas: dict[str, list[tuple[FormulaRanker, str, float]]] = {}
         """For every post that was found by its formulas: the visual class that each formula of the query found, and its share."""
         self._grades: dict[tuple[FormulaRanker, str], float] = {}
+        self._having: dict[tuple[float, int], set[str]] = {}
+        """The posts that have a formula of at least a grade, among so many that were found."""
         self._holders: dict[str, Holder] = {}
         """The posts that have a formula of the name that was typed."""
         self._searched_too = ""
@@ -312,12 +314,15 @@ class PostRanker(Ranker):
 
     def _with_formula(self, least: float) -> set[str]:
         """Return the posts that were found by a formula whose grade for one of the query's is at least this."""
-        self._read_best_formulas(list(self._best_formulas))
-        return {
-            post
-            for post, found in self._best_formulas.items()
-            if any(self._grade_having(ranker, visual) >= least for ranker, visual, _ in found)
-        }
+        key = least, sum(map(len, self._best_formulas.values()))
+        if key not in self._having:
+            self._read_best_formulas(list(self._best_formulas))
+            self._having[key] = {
+                post
+                for post, found in self._best_formulas.items()
+                if any(self._grade_having(ranker, visual) >= least for ranker, visual, _ in found)
+            }
+        return self._having[key]
 
     def _grade_having(self, ranker: FormulaRanker, visual: str) -> float:
         """Return the grade of a formula that is one of the query's or contains it, computed once; 0 for others."""
