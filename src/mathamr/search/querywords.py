@@ -112,4 +112,7 @@ class QueryWords:
             letters = masks("latex", frozenset().union(*self.spelled))
             for terms in self.spelled:
                 held[0] |= np.logical_and.reduce([letters[term] for term in terms])
-        return np.sum(held, axis=0, dtype=np.int64) if held else np.zeros(size, np.int64)
+        counts = np.zeros(size, np.int64)
+        for own in held:
+            counts += own
+        return counts
