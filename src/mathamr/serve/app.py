@@ -18,7 +18,7 @@ from mathamr.serve.errors import ApiError, from_error, from_status, from_validat
 from mathamr.serve.limiting import PREFIX
 from mathamr.serve.middleware import Middleware
 from mathamr.serve.pagefiles import PageFiles
-from mathamr.serve.routes import explain, formulas, posts, search, similar, status
+from mathamr.serve.routes import explain, formulas, notation, posts, search, similar, status
 from mathamr.serve.service import Service
 
 DESCRIPTION = "Search mathematics by words and formulas: what they say, how they look and what they compute."
@@ -48,6 +48,8 @@ def application(service: Service) -> FastAPI:
     app.state.service = service
     for module in (search, explain, similar, posts, formulas, status):
         app.include_router(module.router, prefix=PREFIX, responses=errors())
+
+    app.include_router(notation.router)
 
     @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)
     async def description() -> Response:

@@ -55,6 +55,8 @@ class Service:
     def __post_init__(self) -> None:
         self.collections: dict[str, Service] = {}
         """The services of all collections by name, this one first; empty where one index is served."""
+        self.pages: dict[str, str] = {}
+        """The page of the notation, by the state of the index that it was made from."""
         if self.host is not None:
             self.__dict__.update({name: getattr(self.host, name) for name in _QUEUES})
             self.answers = answer_cache()
