@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,11 @@ def _walked(root: Path, exclude: tuple[str, ...] = (), report: Report | None = N
         ({"": "!*.log\n"}, ("*.log", "/notes/a.md")),
         ({"notes": "*\n"}, ("!notes/b.log",)),
         ({"": "a.md   \n**/x\n"}, ("[bc].log",)),
+        ({"": "*****.log\ndeep/***/z.md\nstar\\***\n"}, ()),
+        ({"": "****\n!n***s/\n!**/b.log\n"}, ()),
+        ({"": "*\n!*/\n!*.md\n"}, ()),
+        ({"": "*\n!notes/\n!/deep/\n!/deep/**\n"}, ()),
+        ({"": "/\n/*\n!/notes/\nnotes/*.md\n"}, ()),
     ],
 )
 def test_git_leaves_out_the_same_files(
@@ -122,6 +128,16 @@ def test_a_line_that_is_no_pattern_is_reported_and_the_others_count(tmp_path: Pa
     assert report.skipped["pattern not understood"] == 2
     with pytest.raises(MathAMRError, match=r"as in \.gitignore"):
         _walked(root, ("[z-a]",))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["*" * 111 + "$", "[a]*" * 200, "**/a/" * 30 + "b", "?*" * 100, "***/a/" * 30 + "b"]
+)
+def test_no_pattern_is_matched_for_longer_than_its_length_allows(tmp_path: Path, pattern: str) -> None:
+    path = write_files(tmp_path, {"a/" * 60 + "a" * 100 + ".md": "Text $x^2$"})
+    code = f"from pathlib import Path\nfrom mathamr.posts.ignorerules import IgnoreRules\nfrom mathamr.posts.report import Report\nroot = Path({str(path)!r})\nwrong = Report()\nIgnoreRules(root, wrong).rule_for(next(root.rglob('*.md')))"
+    (tmp_path / ".gitignore").write_text(pattern)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
 def test_a_file_in_a_folder_that_is_left_out_is_left_out(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ DEFAULTS = (
 HIDDEN_RULE = f"{HIDDEN} (a default)"
 LARGEST_IGNORE_FILE = 1 << 20
 MOST_STARS = 4
-"""Stars between two slashes of a pattern; the time of matching grows with a power of their number."""
+"""Stars between two slashes of a pattern, and names of two stars; the time of matching grows with a power of their number."""
 
-_STARS = re.compile(r"\*+")
+_STARS = re.compile(r"\\.|\*+")
 
 
 class IgnoreRules:
@@ -107,29 +107,32 @@ class _Patterns:
     def __init__(
         self, folder: Path, source: str, lines: Iterable[str], on_error: Callable[[str, str], None]
     ) -> None:
-        from pathspec import GitIgnoreSpec  # a tenth of a second that only folders need
+        from pathspec import GitIgnoreSpec, RegexPattern  # a tenth of a second that only folders need
 
         self._folder, self._source = folder, source
         self._lines: list[str] = []
+        self._patterns: list[re.Pattern[str]] = []
         for line in lines:
             if not line.strip() or line.startswith("#"):
                 continue
             try:
-                _check_stars(line)
-                GitIgnoreSpec.from_lines([line])
+                (pattern,) = GitIgnoreSpec.from_lines([_single_stars(line)]).patterns
             except (ValueError, re.error) as error:
                 on_error(line, str(error))
             else:
-                self._lines.append(line)
-        self._spec = GitIgnoreSpec.from_lines(self._lines)
+                if isinstance(pattern, RegexPattern) and pattern.regex is not None:  # not a slash alone
+                    self._lines.append(line)
+                    self._patterns.append(pattern.regex)
 
     def decide(self, path: Path, *, is_folder: bool) -> str | None:
         """Return the rule that leaves a path out; empty if a pattern brings it back, `None` if none matches."""
-        name = path.relative_to(self._folder).as_posix()
-        found = self._spec.check_file(f"{name}/" if is_folder else name)
-        if found.include is None or found.index is None:
-            return None
-        return f"{self._lines[found.index].strip()} ({self._source})" if found.include else ""
+        name = f"{path.relative_to(self._folder).as_posix()}{'/' * is_folder}"
+        for line, pattern in zip(reversed(self._lines), reversed(self._patterns), strict=True):
+            # An expression of pathspec has a group for the slash behind a folder: if it ends there, only a folder above matches.
+            found = pattern.finditer(name)
+            if any(each.lastgroup is None or each.end(each.lastgroup) == len(name) for each in found):
+                return "" if line.startswith("!") else f"{line.strip()} ({self._source})"
+        return None
 
 
 def _repository_above(root: Path) -> tuple[Path, ...]:
@@ -143,9 +146,27 @@ def _repository_above(root: Path) -> tuple[Path, ...]:
     return ()
 
 
-def _check_stars(pattern: str) -> None:
-    if max(len(_STARS.findall(name)) for name in pattern.split("/")) > MOST_STARS:
+def _single_stars(pattern: str) -> str:
+    """Return a pattern with one star for several in a name, and two for a name of several, as git reads them.
+
+    >>> _single_stars("!***/b***c*")
+    '!**/b*c*'
+    """
+    negated = pattern.startswith("!")
+    names = pattern[negated:].split("/")
+    is_path = any(names[1:])
+    names = [
+        "**" if is_path and re.fullmatch(r"\*\*+ *", name) else _STARS.sub(_one, name) for name in names
+    ]
+    if max(name.count("*") for name in names) > MOST_STARS:
         raise ValueError(f"more than {MOST_STARS} stars in one name")
+    if sum("**" in name for name in names) > MOST_STARS:
+        raise ValueError(f"more than {MOST_STARS} times two stars")
+    return "!" * negated + "/".join(names)
+
+
+def _one(stars: re.Match[str]) -> str:
+    return "*" if stars[0].startswith("*") else stars[0]
 
 
 def _refuse(pattern: str, why: str) -> None:
