@@ -155,9 +155,7 @@ def _single_stars(pattern: str) -> str:
     negated = pattern.startswith("!")
     names = pattern[negated:].split("/")
     is_path = any(names[1:])
-    names = [
-        "**" if is_path and re.fullmatch(r"\*\*+ *", name) else _STARS.sub(_one, name) for name in names
-    ]
+    names = ["**" if is_path and re.fullmatch(r"\*\*+ *", name) else _STARS.sub(_one, name) for name in names]
     if max(name.count("*") for name in names) > MOST_STARS:
         raise ValueError(f"more than {MOST_STARS} stars in one name")
     if sum("**" in name for name in names) > MOST_STARS:
