@@ -25,7 +25,7 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
     changes = (f"graph.epochs={epochs}", "graph.batch_size=8", "graph.patience=1000000")
     settings = TrainingSettings(config="small", changes=changes)
-    return train_system("mathamrplus", TrainingSources(path=shard), settings, folder, "cpu")
+    return train_system("mathamr-plus", TrainingSources(path=shard), settings, folder, "cpu")
 
 
 def test_a_model_s_name_says_what_is_changed_and_fits_a_file_system(tmp_path: Path) -> None:

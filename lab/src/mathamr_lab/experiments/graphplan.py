@@ -84,7 +84,7 @@ class GraphPlan(Plan):
         changes = tuple(f"graph.{each}" for each in setting.scale.settings(variant.changes, seed))
         work = partial(
             training.train_system,
-            "mathamrplus",
+            "mathamr-plus",
             TrainingSources(path=self.materials.shard(variant.graphs)),
             TrainingSettings(config=setting.scale.config, changes=changes),
             folder,

@@ -295,6 +295,10 @@ class FollowingTrainer(PlainTrainer[PassageStep]):
         groups = self._groups[batch[len(batch) - self._paired :]]
         return PassageStep(parts, *(there(array, self.device) for array in (before, chosen, groups)))
 
+    def tried(self, size: int) -> list[int]:
+        """Return a quarter and a half of a step: passages of a step differ in width, so a few say nothing of all."""
+        return [max(1, size // 4), max(2, size // 2)]
+
     def first(self, count: int, epoch: int) -> PassageStep:
         """Return the first passages of an epoch's first step, with all its pairs."""
         batch = self.plan(epoch)[0]
