@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
+from mathamr.formulas.typed import reader
 from mathamr.formulas.typed.asciimath import asciimath_to_latex
 from mathamr.formulas.typed.reader import typed_to_latex
 from mathamr.search.query import Query
@@ -93,3 +94,20 @@ def test_the_differential_of_an_integral_is_no_factor_of_a_denominator(typed: st
 @given(st.text(st.sampled_from('ab12()[]{}^_/,|:"+-*<>= sqrtfracomegatext')))
 def test_any_text_is_a_formula_of_asciimath(text: str) -> None:
     assert isinstance(asciimath_to_latex(text), str)
+
+
+@pytest.mark.parametrize("part", ["|→", "|[≤", "| |x", "||→|"])
+def test_bars_that_close_nothing_are_not_read_again_and_again(
+    part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+    read = reader._Reader._next
+
+    def counted(self: reader._Reader, **arguments: bool) -> object:
+        nonlocal calls
+        calls += 1
+        return read(self, **arguments)
+
+    monkeypatch.setattr(reader._Reader, "_next", counted)
+    assert typed_to_latex(part * 900)
+    assert calls < 40 * 900

@@ -278,9 +278,10 @@ def test_time_is_reported_by_stage(index: Index) -> None:
 def test_a_note_does_not_deny_words_that_occur_below_the_first_hits(index: Index) -> None:
     parts = (Component("lexical", Lexical(), 0.001), Component("single", Nearest("document"), 1.0))
     said = []
-    for query in ("converge", "prime", "integral", "group", "matrix", "limit"):
-        assert index.rank(query, strategy="lexical", depth=1)[0]
-        said += index.rank(query, strategy=Fuse(parts=parts, normalisation="z"), depth=1)[1]
+    words = "converge prime integral group matrix limit number series function space real proof sum root"
+    for query in words.split():
+        if index.rank(query, strategy="lexical", depth=1)[0]:
+            said += index.rank(query, strategy=Fuse(parts=parts, normalisation="z"), depth=1)[1]
     assert any("in these hits" in note for note in said)
     assert not any("in what is searched" in note for note in said)
     assert (

@@ -15,6 +15,7 @@ from mathamr.formulas.latex.symbols import OPERATOR_ROLES, SYMBOLS
 from mathamr.index.lexical.terms import STOP_WORDS, latex_tokens, post_terms
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
+from mathamr.systems.models import DEFAULT, boxed_folder
 from tests.models import build_sample_index
 
 
@@ -78,9 +79,8 @@ def note(identifier: str, title: str, body: str, label: str = "") -> Post:
     return Post(identifier, "note", body, title=title, markup="latex", formulas=formulas, place=place)
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
-    posts = [
+def _posts() -> list[Post]:
+    return [
         note(
             "compact",
             "Closed subsets",
@@ -95,6 +95,11 @@ def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         note("circle", "Circles", "A circle without its middle.", "ex:S1_c_minus_d"),
         *(note(f"more-{n}", f"Remark {n}", f"Nothing of note about $x_{n}$ and rings.") for n in range(14)),
     ]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Iterator[Index]:
+    posts = _posts()
     folder = build_sample_index(tmp_path_factory.mktemp("typed") / "index", model_folder, posts)
     with Index.open(folder, device="cpu") as opened:
         yield opened
@@ -129,9 +134,17 @@ def test_another_number_is_no_match(notes: Index) -> None:
     assert {hit.id for hit in hits if hit.match != "similar"} == {"theorem"}
 
 
+@pytest.fixture(scope="module")
+def meant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The same notes with the vectors of the default model."""
+    folder = tmp_path_factory.mktemp("meant") / "index"
+    with Index.open(build_sample_index(folder, boxed_folder(DEFAULT), _posts()), device="cpu") as opened:
+        yield opened
+
+
 @pytest.mark.parametrize("text", ["equation (2.1)", "Eq. (2.1)", "(2.1)", "eqn (2.1)?"])
-def test_the_number_of_an_equation_is_found(notes: Index, text: str) -> None:
-    hits = notes.search(text, k=6)
+def test_the_number_of_an_equation_is_found(meant: Index, text: str) -> None:
+    hits = meant.search(text, k=6)
     assert {hit.id for hit in hits if hit.match == "strong"} >= {"wave", "uses"}
     assert hits.absent == ()
 

@@ -174,7 +174,8 @@ class _Printer:
             return [f"{path}:{len(places)}"]
         if self.form == "json":
             return [json.dumps(_row(each), ensure_ascii=False) for each in places]
-        source, lines, shown = text.split("\n"), [], -1
+        lines: list[str] = []
+        source, shown = text.split("\n"), -1
         for each in places:
             first, last = each.line - 1, each.line - 1 + each.text.count("\n")
             numbers = [*range(max(first - self.context, shown + 1), first)] if text else []

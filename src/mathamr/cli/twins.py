@@ -109,12 +109,14 @@ def _map(ours: Iterable[Post], found: list[Twins], *, as_json: bool) -> Iterator
         if kept is None or pair.similarity > kept.similarity:
             best[pair.first.post.id] = pair
     for post in ours:
-        pair = best.get(post.id)
+        close = best.get(post.id)
         if as_json:
-            yield _json(pair) if pair else json.dumps({"verdict": "nothing close", "first": {"id": post.id}})
+            yield (
+                _json(close) if close else json.dumps({"verdict": "nothing close", "first": {"id": post.id}})
+            )
             continue
         place = post.id if post.place is None else str(post.place)
-        yield visible(f"{place}  {post.title}\n    {_proposed(pair) if pair else 'nothing close'}")
+        yield visible(f"{place}  {post.title}\n    {_proposed(close) if close else 'nothing close'}")
 
 
 def _proposed(pair: Twins) -> str:

@@ -96,7 +96,7 @@ _RELATION = re.compile(
     r"\\(?:in|ni|colon|to|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]"
 )
 _SYMBOL = re.compile(
-    r"""\s*(?:\(|\\\{|\\left\s*\(|\\left\s*\\\{)?\s*   # a tuple or a sequence is introduced by its first letter
+    r"""\s*(?:(?:\\left)?(?:\(|\\\{)\s*)?   # a tuple or a sequence is introduced by its first letter
     (?P<base>
         \\(?:mathcal|mathbb|mathbf|mathfrak|mathscr|mathsf|mathrm|mathit|operatorname\*?|boldsymbol|bm|text|mathtt|Bbb)\s*(?:\{[^{}]+\}|[A-Za-z])
         |\\(?:bar|hat|tilde|vec|overline|widehat|widetilde|dot|underline)(?![a-z])\s*(?:\{[^{}]+\}|\\?[A-Za-z]+)
@@ -104,7 +104,7 @@ _SYMBOL = re.compile(
         |[^\W\d_]
     )
     (?P<marks>(?:'|\^(?:\*|\{\s*(?:\*|\\prime|\\circ|\\vee|\\perp|\\top|-1|op)\s*\}|\\(?:prime|vee|circ|perp|top|ast)))*)
-    (?:\s*(?:_|\^)\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\[A-Za-z]+|[^\s\\{}]))*""",
+    (?:\s*(?:_|\^)\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\[A-Za-z]+|[^\s\\{}])){0,8}""",
     re.X,
 )
 _BRACKETED = re.compile(

@@ -8,11 +8,12 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import Any
 
+from mathamr.posts.body.html import LINE
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.posts.rendering.drawing import LONGEST_FORMULA, Drawn, draw, draw_formula
-from mathamr.posts.rendering.posthtml import LINE, PostFormulas
+from mathamr.posts.rendering.posthtml import PostFormulas
 from mathamr.search.fragment import Fragment
 
 FormulasById = dict[str, tuple[Formula, tuple[str, ...]]]

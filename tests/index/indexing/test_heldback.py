@@ -20,7 +20,6 @@ from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.posts import inputs
-from mathamr.posts.formats.latex import archive as latexarchive
 from mathamr.posts.formats.markdown import reader as markdownreader
 from mathamr.posts.report import INCOMPLETE, Report
 from mathamr.search.hits import caution_of
@@ -65,7 +64,7 @@ def grow(path: Path) -> None:
         }
     with tarfile.open(path, "w:gz") as large:
         for name, content in members.items():
-            content += b"%" * (latexarchive.LARGEST_MEMBER if name.startswith("sections") else 0)
+            content += b"%" * (inputs.LARGEST_SOURCE if name.startswith("sections") else 0)
             entry = tarfile.TarInfo(name)
             entry.size = len(content)
             large.addfile(entry, io.BytesIO(content))
@@ -182,7 +181,7 @@ def test_an_oversized_note_keeps_its_post(
 ) -> None:
     folder = write_files(tmp_path / "notes", {"a.md": "Here is $x$.", "b.md": "There is $y$."})
     taken(catalogue, folder)
-    monkeypatch.setattr(markdownreader, "LARGEST", 1000)
+    monkeypatch.setattr(markdownreader, "LARGEST_SOURCE", 1000)
     write_files(folder, {"a.md": "Here is $x$. " * 100})
     (folder / "b.md").unlink()
     counts = taken(catalogue, folder)

@@ -34,6 +34,8 @@ DEEPEST = 40
 """Brackets inside each other; deeper ones are read as single characters."""
 MOST_NESTED = 80
 """Operands, scripts and arguments inside each other; a text that nests more of them is taken for LaTeX."""
+MOST_STEPS = 10
+"""Parts that are read for each token, however often bars that close nothing are tried inside each other."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -84,7 +86,7 @@ def _decomposed(character: str) -> str:
 
 
 class _NestedTooDeeplyError(Exception):
-    """The text nests more than `MOST_NESTED` parts."""
+    """The text nests more than `MOST_NESTED` parts, or is read again more often than `MOST_STEPS` allows."""
 
 
 def _nested(
@@ -94,7 +96,8 @@ def _nested(
 
     @wraps(method)
     def bounded(self: _Reader, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        if self.nested >= MOST_NESTED:
+        self.steps += 1
+        if self.nested >= MOST_NESTED or self.steps > MOST_STEPS * (len(self._tokens) + MOST_NESTED):
             raise _NestedTooDeeplyError
         self.nested += 1
         found = method(self, *args, **kwargs)
@@ -112,7 +115,7 @@ class _Reader:
         self._wrapping = names.WRAPPED if dialect is None else {**names.WRAPPED, **dialect.wrapped}
         self._at = 0
         self._depth = 0
-        self.nested = 0
+        self.nested = self.steps = 0
         self._unclosed: set[int] = set()
         """Bars that were found not to open anything; to try them again inside each other takes exponential time."""
         self._half_bar = False

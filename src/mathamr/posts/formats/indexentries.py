@@ -191,4 +191,11 @@ def _latex_entry(argument: str) -> str:
             break
         else:
             parts[-1] += letter
-    return entry_of(*("".join(piece.text for piece in title_pieces(part, "latex")) for part in parts))
+    return entry_of(*map(_words, parts))
+
+
+def _words(part: str) -> str:
+    """Return what a reader sees of a part of an entry."""
+    return "".join(
+        piece.text for piece in title_pieces(part, "latex") if piece.kind in ("text", "formula", "code")
+    )
