@@ -320,7 +320,7 @@ class Ranker(ABC):
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
     def _adjusted(self, ranking: Adjustment, found: FoundHits, *, is_search: bool = False) -> FoundHits:
-        """Change the scores of what another ranking found; a search may add results."""
+        """Return what another ranking found with other scores; a search may add results."""
         if isinstance(ranking, Belongs):
             return self._with_members(ranking, found, is_search=is_search)
         if isinstance(ranking, Unhub):

@@ -85,7 +85,7 @@ class PieceRun:
     def __len__(self) -> int:
         return self._length
 
-    def __bool__(self) -> bool:
+        """Return True if there is text or a mark in the run."""
         """Return True if the run has text or marks."""
         return bool(self._atoms or self._marks)
 
