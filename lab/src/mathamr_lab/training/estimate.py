@@ -74,7 +74,7 @@ class Estimated(Protocol):
     parts: int
 
     def estimate(self, epoch: int) -> StepEstimate:
-        """Try a few examples of an epoch's first step; nothing is learned from them."""
+        """Compute a few examples of an epoch's first step; nothing is learned from them."""
         ...
 
 
