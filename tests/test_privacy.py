@@ -25,6 +25,9 @@ NOTES = {
     "prime.md": "# Primes\n\nThere are infinitely many primes: $p_1 \\cdots p_n + 1$ has another divisor.\n",
 }
 OTHERS = (
+    "grep x^2 notes",
+    "twins notes",
+    "notation notes",
     "posts notes",
     "formula x^2",
     "amr zebras",
