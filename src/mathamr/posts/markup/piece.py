@@ -85,8 +85,8 @@ class PieceRun:
     def __len__(self) -> int:
         return self._length
 
-        """Return True if there is text or a mark in the run."""
-        """Return True if the run has text or marks."""
+    def __bool__(self) -> bool:
+        """Return whether there is text or a mark."""
         return bool(self._atoms or self._marks)
 
     def add(self, text: str, start: int, end: int) -> None:
