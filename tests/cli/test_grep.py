@@ -63,7 +63,7 @@ def test_a_diff_of_a_renaming_can_be_applied_and_written(mathamr, notes: Path) -
     assert (a.read_text("utf-8"), a.stat().st_mode & 0o777) == (expected, 0o640)
     a.write_text(NOTES, "utf-8")
     if (patch := shutil.which("patch")) is None:
-        pytest.skip("no command patch here")
+        pytest.skip("the oracle of the rest is the command patch, which is not installed")
     applied = subprocess.run(
         [patch, "-s", str(a)], input=shown.stdout, text=True, capture_output=True, check=False
     )

@@ -16,7 +16,7 @@ from mathamr.index.location import is_index
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.twins import STATING, VERDICTS, Twins, twins
+from mathamr.search.twins import STATING, VERDICTS, Twins, place_of, twins
 
 _LONGEST = 160
 """Characters of a statement that are printed."""
@@ -115,8 +115,7 @@ def _map(ours: Iterable[Post], found: list[Twins], *, as_json: bool) -> Iterator
                 _json(close) if close else json.dumps({"verdict": "nothing close", "first": {"id": post.id}})
             )
             continue
-        place = post.id if post.place is None else str(post.place)
-        yield visible(f"{place}  {post.title}\n    {_proposed(close) if close else 'nothing close'}")
+        yield visible(f"{place_of(post)}  {post.title}\n    {_proposed(close) if close else 'nothing close'}")
 
 
 def _proposed(pair: Twins) -> str:

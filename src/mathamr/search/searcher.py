@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import wraps
 from itertools import chain
 from pathlib import Path
@@ -22,12 +21,11 @@ from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.latex.macros import without_macros
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
-from mathamr.index.freshness import FileChanges, compare_files
+from mathamr.index.freshness import FileChanges
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.location import found_index
 from mathamr.index.scored import Scored
 from mathamr.index.snapshot import CatalogueSnapshot
-from mathamr.index.sources import SOURCES, outdated_note, sources_digest
 from mathamr.index.storage import IndexStorage
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
@@ -38,6 +36,7 @@ from mathamr.search.formularanker import CatalogueVisuals, FormulaRanker
 from mathamr.search.grouping import Grouping, fold, group_ranked, ranks_needed
 from mathamr.search.hitbuilder import HitBuilder, aligned_field, at_most_weak
 from mathamr.search.hits import LISTED_BY, Hits
+from mathamr.search.indexstate import IndexState
 from mathamr.search.judge import Judge
 from mathamr.search.listing import list_passing
 from mathamr.search.locations import labelled_first, within
@@ -49,7 +48,6 @@ from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext, StageTimer
 from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
-from mathamr.search.receipt import Receipt
 from mathamr.search.results import MOST_GRADED, PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted
 from mathamr.systems.ranking import (
@@ -99,8 +97,7 @@ class Index(Closing):
         self._loaded_parser: AmrParser | None = None
         self._macros: tuple[int, Mapping[str, str]] = (-1, {})
         self._declares: tuple[int, bool] = (-1, False)
-        self._checked: tuple[int, Receipt] | None = None
-        self._outdated_parts: tuple[tuple[int, str | None], Sequence[str]] = ((-1, None), ())
+        self._state = IndexState(archive)
         self._judge = Judge(archive, lambda: self.has_declarations)
         self._encoder = QueryEncoder(self._parser, lambda: archive.system, archive.encoding)
 
@@ -250,7 +247,7 @@ class Index(Closing):
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
-        notes += self._outdated()
+        notes += self._state.outdated()
         notes += name_notes(context.query)
         if behind := self.archive.behind:
             notes.append(f"these results are from an earlier state of the index: {behind}; open it again")
@@ -287,7 +284,7 @@ class Index(Closing):
             notes += maker.notes
         absent = tuple(confidence.unmentioned if task == "answers" else ())
         found = found_of(labels, confidence if task == "answers" else None)
-        checked = self._receipt(is_denial=bool(absent) or found in ("similar", "nothing"))
+        checked = self._state.receipt(is_denial=bool(absent) or found in ("similar", "nothing"))
         return Hits(
             query=context.query,
             task=task,
@@ -314,29 +311,6 @@ class Index(Closing):
         """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
         return self._judge.confidence(query, ranked, corrected, lexicon)
 
-    def _receipt(self, *, is_denial: bool) -> Receipt:
-        """Return what a search looks through, counted once for each revision; where it denies something, files are looked at."""
-        revision = self.archive.catalogue.revision
-        if self._checked is None or self._checked[0] != revision:
-            updated = self.archive.manifest.updated
-            self._checked = (revision, Receipt(self.archive.catalogue.holdings(), updated))
-        receipt = self._checked[1]
-        return replace(receipt, changes=self.file_changes()) if is_denial else receipt
-
-    def _outdated(self) -> list[str]:
-        """Say which parts of the index this version would make otherwise, looked at once for each revision."""
-        catalogue = self.archive.catalogue
-        made_by = catalogue.meta(SOURCES)
-        if made_by == sources_digest():
-            return []
-        if self._outdated_parts[0] != (catalogue.revision, made_by):
-            from mathamr.index.indexing.fingerprints import Fingerprints
-
-            found = Fingerprints(catalogue, self.archive.needs).outdated_parts()
-            self._outdated_parts = (catalogue.revision, made_by), found
-        parts = self._outdated_parts[1]
-        return [outdated_note(parts, self.archive.folder)] if parts else []
-
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
         found = self.archive.payloads(
             "posts" if task == "answers" else "formulas", [each.id for each in ranked]
@@ -346,7 +320,7 @@ class Index(Closing):
     @_one_revision
     def file_changes(self) -> FileChanges:
         """Compare the files of the index with those that were read, as far as they are on this machine."""
-        return compare_files(self.archive.catalogue, self.archive.manifest.inputs)
+        return self._state.file_changes()
 
     @_one_revision
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:

@@ -40,6 +40,11 @@ _CANDIDATES = 5
 """The nearest statements of each that get a verdict."""
 
 
+def place_of(post: Post) -> str:
+    """Return where a post stands: file and line, or its id."""
+    return post.id if post.place is None else str(post.place)
+
+
 class Statement:
     """A statement as what is compared: `terms`, its words and the shapes of its formulas, and its trees."""
 
@@ -56,8 +61,7 @@ class Statement:
     @property
     def place(self) -> str:
         """Where the statement stands: file and line, or its id."""
-        place = self.post.place
-        return self.post.id if place is None else str(place)
+        return place_of(self.post)
 
     @cached_property
     def main(self) -> Opt | None:
