@@ -32,7 +32,9 @@ def test_each():
 def ci(folder: Path, code: str) -> tuple[int, str]:
     """What `.ci/run` does after lint, over one file of tests."""
     (folder / "test_it.py").write_text(code)
-    (folder / "pytest.ini").write_text("[pytest]")  # else a stray pyproject.toml in a folder above names the tests
+    (folder / "pytest.ini").write_text(
+        "[pytest]"
+    )  # else a stray pyproject.toml in a folder above names the tests
     (folder / "scripts").symlink_to(ROOT / "scripts")
     report = folder / "report"
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
