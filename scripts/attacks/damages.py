@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import os
@@ -33,7 +34,7 @@ def change_value(chance: random.Random, row: dict[str, Any], values: tuple[Any, 
     if chance.random() < 0.1:
         del owner[name]
     else:
-        owner[name] = chance.choice(values)
+        owner[name] = copy.deepcopy(chance.choice(values))
 
 
 def _file(chance: random.Random, folder: Path, pattern: str = "*") -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.storage.plainfiles import DAMAGED
 
 
 def known_fields(
@@ -39,7 +40,7 @@ def describing(path: Path, what: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         raise MathAMRError(f"no {what} in {path.parent}: it has no {path.name}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, *DAMAGED) as error:
         raise MathAMRError(
             f"{path} does not describe a {what}, or it is damaged ({type(error).__name__}: {error})"
         ) from error

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import DAMAGED
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +146,7 @@ def _refusing(path: Path) -> Iterator[None]:
     """Turn any problem with a file into one clear error."""
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, *DAMAGED) as error:
         raise MathAMRError(f"{path} is not a safetensors file, or it is damaged: {error}") from error
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.plainfiles import DAMAGED
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, with_inverse
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
@@ -145,7 +146,7 @@ def load(path: Path) -> Shard:
             {name: arrays[name] for name in _COLUMNS},
             starts,
         )
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, *DAMAGED, EOFError, zipfile.BadZipFile) as error:
         raise MathAMRError(f"{path} is not a shard of graphs, or it is damaged: {error}") from error
 
 

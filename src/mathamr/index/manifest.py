@@ -15,7 +15,7 @@ from mathamr.core.choices import MANIFEST as MANIFEST_CHOICES
 from mathamr.core.errors import MathAMRError
 from mathamr.core.rules import choose
 from mathamr.core.storage.durable import write_whole
-from mathamr.core.storage.plainfiles import read_description
+from mathamr.core.storage.plainfiles import DAMAGED, read_description
 from mathamr.core.version import __version__
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import QueryKind
@@ -154,7 +154,7 @@ class Manifest:
                 if checksum != _checksum(row):
                     raise ValueError("its checksum is wrong")
                 return cls._of(row)
-        except (MathAMRError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (MathAMRError, *DAMAGED) as error:
             raise MathAMRError(
                 f"{where} is damaged ({type(error).__name__}: {error}); repair it with: mathamr index --check --out DIR"
             ) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.plainfiles import read_description
+from mathamr.core.storage.plainfiles import DAMAGED, read_description
 from mathamr.text.wordpieces import WordPieces
 
 
@@ -67,5 +67,5 @@ def read_pieces(path: Path) -> WordPieces:
         row = json.loads(content)
         pieces, words = ([str(piece) for piece in row[name]] for name in ("pieces", "words"))
         return BytePieces(pieces, [(str(one), str(other)) for one, other in row["merges"]], words)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except DAMAGED as error:
         raise MathAMRError(f"{path} does not hold pieces of bytes: {error!r}") from error

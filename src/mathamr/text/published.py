@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.settings import MINILM as MINILM_FOLDER
-from mathamr.core.storage.plainfiles import read_description
+from mathamr.core.storage.plainfiles import DAMAGED, read_description
 from mathamr.core.tensorfile import read_tensors, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.text.encoder import TextEncoder
@@ -64,7 +64,7 @@ def _bert_shape(folder: Path) -> TransformerConfiguration:
             inner=row["intermediate_size"],
             positions=row["max_position_embeddings"],
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, *DAMAGED) as error:
         raise MathAMRError(f"{path} does not hold the shape of a BERT encoder: {error}") from error
 
 

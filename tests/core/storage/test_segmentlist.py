@@ -20,10 +20,17 @@ def listing(tmp_path: Path) -> SegmentList:
     return SegmentList(tmp_path / "in", "list.json", (".segment",))
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "", ".", "..", "a/b", "a\0b", None, 7])
+@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "", ".", "..", "a/b", "a\0b", "a" * 300, "é" * 200, None, 7])
 def test_no_name_leads_out_of_the_folder(listing: SegmentList, name: object) -> None:
     with pytest.raises(MathAMRError, match="is not the name of a file in its folder"):
         listing.path(name)
+
+
+@pytest.mark.parametrize("number", ["Infinity", "1e999", "NaN", "[]"])
+def test_a_list_with_a_number_that_is_none_is_damaged(listing: SegmentList, number: str) -> None:
+    (listing.folder / "list.json").write_text(f'{{"number": {number}}}')
+    with pytest.raises(MathAMRError, match="is damaged"):
+        listing.read(lambda head: int(head["number"]))
 
 
 def test_links_and_pipes_are_not_opened(listing: SegmentList, tmp_path: Path) -> None:

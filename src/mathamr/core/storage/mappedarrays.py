@@ -22,6 +22,7 @@ from mathamr.core.arrays import AnyArray
 from mathamr.core.cache import Cache
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_parts
+from mathamr.core.storage.plainfiles import DAMAGED
 from mathamr.core.storage.seen import SeenFiles
 from mathamr.core.tensorfile import check_shape
 
@@ -80,7 +81,7 @@ def map_arrays(path: Path) -> dict[str, AnyArray]:
         }
     except OSError as error:
         raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except DAMAGED as error:
         raise MathAMRError(
             f"{path} is damaged ({error}); repair it with: mathamr index --check --out DIR"
         ) from error
@@ -95,7 +96,7 @@ def intact(path: Path) -> bool:
             file.seek(start)
             while piece := file.read(1 << 22):
                 checksum = zlib.crc32(piece, checksum)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *DAMAGED):
         return False
     return checksum == wanted
 
@@ -108,7 +109,7 @@ def checksum_of(path: Path) -> str:
             return "{crc32}-{head}".format(**header["__metadata__"])
     except OSError as error:
         raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except DAMAGED as error:
         raise MathAMRError(
             f"{path} is damaged ({error}); repair it with: mathamr index --check --out DIR"
         ) from error

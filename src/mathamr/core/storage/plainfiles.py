@@ -21,6 +21,8 @@ DEEPEST = 12
 MOST = 100_000
 LARGEST = 64 << 20
 """The size of the largest description or vocabulary; a sparse file can be longer than any memory."""
+DAMAGED = (ValueError, LookupError, TypeError, AttributeError, RecursionError, ArithmeticError)
+"""What reading JSON or TOML raises where it does not hold what was written: another type, a key less, an infinite number."""
 _LEFT_OVER = re.compile(r"\.[0-9a-f]{16}\.new\Z")
 
 

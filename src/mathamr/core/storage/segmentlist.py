@@ -17,12 +17,14 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.retry import retry
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.mappedarrays import checksum_of
-from mathamr.core.storage.plainfiles import read_description
+from mathamr.core.storage.plainfiles import DAMAGED, read_description
 
 T = TypeVar("T")
 
 CHECKSUMS = "checksums"
 _ATTEMPTS = 20
+_LONGEST_NAME = 255
+"""Bytes of the name of a file."""
 
 
 class SegmentList:
@@ -48,14 +50,14 @@ class SegmentList:
                 listed = json.loads(content)
                 self._checksums = _checksums(listed)
                 return open_listed(listed)
-            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            except DAMAGED as error:
                 raise MathAMRError(f"{self._path} is damaged ({error}); build the index again") from error
 
         return retry(attempt, (0,) * _ATTEMPTS, lambda _: self._content() != content)
 
     def path(self, name: object) -> Path:
         """Return the path of a listed file: a plain file of this folder, nothing else."""
-        if not isinstance(name, str) or Path(name).name != name or name in ("", "..") or "\0" in name:
+        if not isinstance(name, str) or not _is_file_name(name):
             raise MathAMRError(
                 f"{self._path} is damaged: {str(name)[:100]!r} is not the name of a file in its folder;"
                 " build the index again"
@@ -99,6 +101,12 @@ class SegmentList:
             raise MathAMRError(f"{self.folder} has no {self._path.name}; build the index again") from error
         except OSError as error:
             raise MathAMRError(f"cannot read {self._path}: {error.strerror or error}") from error
+
+
+def _is_file_name(name: str) -> bool:
+    """Return True for the name of a file in the same folder, of a length that file systems take."""
+    is_inside = Path(name).name == name and name not in ("", "..") and "\0" not in name
+    return is_inside and len(name.encode("utf-8", "surrogatepass")) <= _LONGEST_NAME
 
 
 def _checksums(listed: dict[str, Any]) -> dict[str, str]:

@@ -26,7 +26,7 @@ from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import connect
 from mathamr.core.storage.durable import check_room, sync_folder
-from mathamr.core.storage.plainfiles import check_plain
+from mathamr.core.storage.plainfiles import DAMAGED, check_plain
 from mathamr.core.storage.writerlock import LOCK, WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
@@ -258,7 +258,7 @@ def _listing(archive: tarfile.TarFile, path: Path) -> dict[str, str]:
                 or "\\" in name
             ):
                 raise ValueError(f"{name[:200]!r} is not a file of an index")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except DAMAGED as error:
         raise MathAMRError(f"{path} is not a backup of mathamr: {error}") from error
     return names
 

@@ -18,6 +18,7 @@ from typing import Literal
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import Database, inflated
+from mathamr.core.storage.plainfiles import DAMAGED
 from mathamr.posts.identifiers import give_id
 from mathamr.posts.post import Markup, Post
 
@@ -333,7 +334,7 @@ def unpacked_text(blob: bytes) -> tuple[str, Markup]:
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (zlib.error, *DAMAGED) as error:
         raise MathAMRError(
             f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"
         ) from error

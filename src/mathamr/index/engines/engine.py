@@ -20,7 +20,7 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
-from mathamr.core.storage.plainfiles import read_description
+from mathamr.core.storage.plainfiles import DAMAGED, read_description
 from mathamr.index.engines.entry import Entry, Filter, Payload
 from mathamr.index.scored import Scored
 from mathamr.systems.field import KINDS, Field, FieldTarget
@@ -304,7 +304,7 @@ class EngineHead:
             raise MathAMRError(f"no engine in {folder}: it has no {HEAD}") from error
         except OSError as error:
             raise MathAMRError(f"cannot read {path}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except DAMAGED as error:
             raise MathAMRError(f"{path} is damaged; build the index again") from error
         if format != FORMAT:
             raise MathAMRError(
@@ -315,7 +315,7 @@ class EngineHead:
         try:
             options = {each: value for each, value in row["options"].items() if each not in RETIRED}
             return cls(name, tuple(map(Field.from_json, row["fields"])), options)
-        except (MathAMRError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (MathAMRError, *DAMAGED) as error:
             raise MathAMRError(f"{path} is damaged ({error}); build the index again") from error
 
 
