@@ -20,7 +20,9 @@ def listing(tmp_path: Path) -> SegmentList:
     return SegmentList(tmp_path / "in", "list.json", (".segment",))
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "", ".", "..", "a/b", "a\0b", "a" * 300, "é" * 200, None, 7])
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/passwd", "", ".", "..", "a/b", "a\0b", "a" * 300, "é" * 200, None, 7]
+)
 def test_no_name_leads_out_of_the_folder(listing: SegmentList, name: object) -> None:
     with pytest.raises(MathAMRError, match="is not the name of a file in its folder"):
         listing.path(name)
