@@ -117,7 +117,8 @@ class Verb(TyperCommand):
             if asked.startswith("--") or not asked or all(each.name != "query" for each in self.params):
                 raise
             ctx.fail(
-                f"No such option: {wrong}. Type a query that begins with - behind --, as in -- {shlex.quote(asked)}"
+                f"No such option: {wrong}; -h lists them. "
+                f"Type a query that begins with - behind --, as in -- {shlex.quote(asked)}"
             )
             raise
 
