@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from mathamr.posts.post import Post
-from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation, symbols_of
+from mathamr.search import introductions as searched
+from mathamr.search.introductions import EXAMPLES, symbols_of
+from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation
 
 NOTES = r"""# Groups
 
@@ -105,3 +108,11 @@ def test_a_folder_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(NOTES, "utf-8")
     entries = {entry.symbol: entry for entry in notation(tmp_path, parser=None)}
     assert entries["G"].introductions[0].place == "a.md:1"
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_pattern_finds_its_example(example: str) -> None:
+    own = re.compile(EXAMPLES[example], re.I)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searched, "PATTERNS", (own,))
+        assert found(example)
