@@ -89,7 +89,7 @@ def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture
     assert "ssemb-fusion" in others
     assert others.index("# In no paper") < others.index("formula-graph-training")
     assert {
-        line.split()[0] for line in lines if line.endswith("(needs a Qdrant server, MATHAMR_QDRANT_URL)")
+        line.split()[0] for line in lines if "(needs a Qdrant server, MATHAMR_QDRANT_URL; not for --smallest)" in line
     } == {
         "retrieval-strategies",
         "document-loss",
@@ -257,20 +257,37 @@ def test_the_smallest_forms_run_in_processes_of_their_own_and_are_measured(
     monkeypatch.setattr(
         "mathamr_lab.experiments.smallest.smallest_options", lambda experiment, _: ["--dry-run"]
     )
-    monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
-    wanted = [EXPERIMENTS[name] for name in ("connectivity", "document-loss")]
-    refused, found = run_smallest(wanted, tmp_path)
+    wanted = [EXPERIMENTS["connectivity"]]
+    (found,) = run_smallest(wanted, tmp_path)
     assert isinstance(found, Cost)
     assert (found.experiment, found.rows) == ("connectivity", 4)
     assert 0 < found.minutes < 5
     assert 0.05 < found.memory < 16
-    assert "needs a Qdrant server" in str(refused)
     assert list(known_costs(tmp_path / SMALLEST / COSTS.name)) == [found]
-    assert list(run_smallest(wanted[:1], tmp_path, ["--nonsense"])) == [found], "what has a cost runs again"
+    assert list(run_smallest(wanted, tmp_path, ["--nonsense"])) == [found], "what has a cost runs again"
     both = [EXPERIMENTS[name] for name in ("connectivity", "virtual-nodes", "initialisation")]
     ran = list(run_smallest(both, tmp_path, jobs=2, machine="a machine"))
     assert {each.experiment for each in ran if isinstance(each, Cost)} == {each.name for each in both}
     assert all("2 at a time, a machine" in str(each) for each in ran if each != found)
+
+
+def test_the_smallest_form_of_an_approximate_search_takes_the_client_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "mathamr_lab.experiments.smallest.smallest_options", lambda experiment, _: ["--dry-run"]
+    )
+    monkeypatch.delenv("MATHAMR_QDRANT_URL", raising=False)
+    wanted = [EXPERIMENTS["document-loss"]]
+    monkeypatch.setattr("mathamr_lab.experiments.smallest.find_spec", lambda name: None)
+    (refused,) = run_smallest(wanted, tmp_path)
+    assert "document-loss: not run, the Qdrant client is not installed; install it with" in str(refused)
+    monkeypatch.setattr("mathamr_lab.experiments.smallest.find_spec", lambda name: name)
+    (found,) = run_smallest(wanted, tmp_path)
+    assert isinstance(found, Cost)
+    assert found.machine.endswith(", Qdrant's client alone")
+    log = (tmp_path / SMALLEST / "document-loss" / "log").read_text("utf-8")
+    assert "searches exactly, also in the rows of approximate search" in log
 
 
 def test_an_experiment_that_fails_is_told_with_its_last_line_and_runs_from_its_beginning_again(
@@ -292,6 +309,7 @@ def test_an_experiment_that_fails_is_told_with_its_last_line_and_runs_from_its_b
 
 
 def test_costs_are_of_experiments_that_are_there() -> None:
+    assert {cost.experiment for cost in known_costs() if cost.scale == SMALLEST} == set(EXPERIMENTS)
     for cost in known_costs():
         assert cost.experiment in EXPERIMENTS
         assert cost.rows == len(EXPERIMENTS[cost.experiment].rows)

@@ -20,7 +20,7 @@ def command(
         typer.Argument(
             metavar="[NAME...]",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
-            " document-loss (these two need a Qdrant server, MATHAMR_QDRANT_URL) or benchmark; several run together and share what they have in common. Of formulas alone:"
+            " document-loss (these two need a Qdrant server, MATHAMR_QDRANT_URL, if not --smallest) or benchmark; several run together and share what they have in common. Of formulas alone:"
             " formula-graph-pairings, formula-graph-training, ssemb-ablation, ssemb-fusion, ssemb-training. Of text and formulas: mathamr-contexts,"
             " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance. Without a name, list them.",
             show_default=False,

@@ -207,7 +207,7 @@ class GraphExperiment(Experiment):
     @property
     def needs(self) -> str:
         """A server, where rows are ranked with an approximate index."""
-        return "a Qdrant server, MATHAMR_QDRANT_URL" if self.is_approximate else ""
+        return "a Qdrant server, MATHAMR_QDRANT_URL; not for --smallest" if self.is_approximate else ""
 
     @property
     def is_approximate(self) -> bool:

@@ -50,7 +50,7 @@ class GraphPlan(Plan):
         if not QDRANT_URL.value:
             raise MathAMRError(
                 f"{self.setting.experiment.name} searches in the engine {APPROXIMATE}, which is a server: put its address into"
-                f" {QDRANT_URL.name}, like http://localhost:6333"
+                f" {QDRANT_URL.name}, like http://localhost:6333; {LOCAL!r} takes its client alone, which searches exactly"
             )
         if QDRANT_URL.value == LOCAL and self.setting.graphs.is_approximate:
             say(

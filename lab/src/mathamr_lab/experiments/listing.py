@@ -57,7 +57,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     experiment = plan.setting.experiment
     yield from plan.lines()
     rows = dict.fromkeys(each.row for each in plan.measured)
-    yield f"{len(rows)} rows: {', '.join(rows)}"
+    yield f"{len(rows)} row{'s' * (len(rows) != 1)}: {'; '.join(rows)}"
     done = [mark.seconds for stage in plan.stages if (mark := stage.mark()) is not None]
     if done:
         yield f"the stages that are done took {duration(sum(done))}"

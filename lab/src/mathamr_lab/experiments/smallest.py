@@ -11,10 +11,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import QDRANT_URL
+from mathamr.index.engines.qdrant.server import LOCAL
 from mathamr_lab.experiments.experiment import Experiment, FormulaExperiment
 from mathamr_lab.experiments.miniature import write_arqmath, write_ntcir12
 
@@ -123,27 +126,29 @@ def run_smallest(
 
     They share nothing, so that every cost is that of one experiment alone; each process has its share of the cores. Costs
     are kept in a file like `COSTS` in the folder: what has one there is not run again. `machine` says what the processes
-    run on, and `more` are further options.
+    run on, and `more` are further options. Without a Qdrant server its client searches, exactly.
     """
     miniature, folder = write_miniature(out), out / SMALLEST
     folder.mkdir(exist_ok=True)
     cores = len(os.sched_getaffinity(0))
     words = ", ".join(filter(None, [f"{cores} cores", f"{jobs} at a time" if jobs > 1 else "", machine]))
-    environment = {"OMP_NUM_THREADS": str(max(1, cores // jobs)), **os.environ}
+    server = QDRANT_URL.value or LOCAL
+    environment = {"OMP_NUM_THREADS": str(max(1, cores // jobs)), **os.environ, QDRANT_URL.name: server}
     known = {cost.experiment: cost for cost in known_costs(folder / COSTS.name)}
     runnable = []
     for experiment in experiments:
         if experiment.name in known:
             yield known[experiment.name]
-        elif experiment.needs and not os.environ.get("MATHAMR_QDRANT_URL"):
-            yield f"{experiment.name}: not run, it needs {experiment.needs}"
+        elif experiment.needs and not find_spec("qdrant_client"):
+            yield f'{experiment.name}: not run, the Qdrant client is not installed; install it with: pip install "mathamr[qdrant]"'
         else:
             runnable.append(experiment)
 
     def measure(experiment: Experiment) -> Cost | str:
         own = folder / experiment.name
         options = [*smallest_options(experiment, miniature), "--out", str(own), *more]
-        return _measured(experiment, options, own, environment, words)
+        locally = ", Qdrant's client alone" if experiment.needs and server == LOCAL else ""
+        return _measured(experiment, options, own, environment, words + locally)
 
     with ThreadPoolExecutor(jobs) as pool:
         for done in as_completed([pool.submit(measure, each) for each in runnable]):
