@@ -89,7 +89,9 @@ def test_without_a_name_the_experiments_are_listed(capsys: pytest.CaptureFixture
     assert "ssemb-fusion" in others
     assert others.index("# In no paper") < others.index("formula-graph-training")
     assert {
-        line.split()[0] for line in lines if "(needs a Qdrant server, MATHAMR_QDRANT_URL; not for --smallest)" in line
+        line.split()[0]
+        for line in lines
+        if "(needs a Qdrant server, MATHAMR_QDRANT_URL; not for --smallest)" in line
     } == {
         "retrieval-strategies",
         "document-loss",
