@@ -1,19 +1,10 @@
-"""An encoder behind HTTP: any server that speaks the common embeddings API. It is asked only if the user names it.
-
-One exchange is one request to the named address: no proxy, no redirect, one deadline and one length for all of the answer.
-"""
+"""An encoder behind HTTP: any server that speaks the common embeddings API. It is asked only if the user names it."""
 
 from __future__ import annotations
 
-import json
-import socket
-import ssl
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from collections.abc import Sequence
 from typing import Annotated
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import urldefrag
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
@@ -21,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.core.exchange import post_json
 
 AT_A_TIME, SECONDS = 32, 120.0
 """The number of texts in a request, and how long it may take from the first byte to the last."""
@@ -61,7 +53,8 @@ class ServerEncoder:
 
     def _ask(self, texts: list[str]) -> list[FloatArray]:
         longest = len(texts) * (self.size or MOST_NUMBERS) * _A_NUMBER + _THE_REST
-        content = self._exchange({"input": texts, "model": self._model or "default"}, longest)
+        question = {"input": texts, "model": self._model or "default"}
+        content = post_json(self._url, question, longest, self._seconds, "server of embeddings")
         try:
             rows = _rows(content, len(texts))
             if self.size not in (0, rows.shape[1]):
@@ -71,70 +64,6 @@ class ServerEncoder:
                 f"{self._url} did not answer as a server of embeddings does: {error}"
             ) from error
         return list(rows[:, None])
-
-    def _exchange(self, question: object, longest: int) -> bytes:
-        """Return the body of the answer to one request."""
-        try:
-            parts = urlsplit(self._url)
-            kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-            connection = kind(parts.hostname or "", parts.port, timeout=self._seconds)
-            target = parts.path + (f"?{parts.query}" if parts.query else "")
-            with _deadline(connection, self._seconds) as is_over:
-                try:
-                    if isinstance(connection.sock, ssl.SSLSocket):
-                        connection.sock.do_handshake()
-                    headers = {"Content-Type": "application/json", "Accept": "application/json"}
-                    connection.request("POST", target, json.dumps(question).encode(), headers)
-                    answer = connection.getresponse()
-                    content = answer.read(longest + 1)
-                except (OSError, HTTPException) as error:
-                    if is_over.is_set() or isinstance(error, TimeoutError):
-                        raise TimeoutError(f"no whole answer within {self._seconds:g} s") from error
-                    raise
-                if is_over.is_set():
-                    raise TimeoutError(f"no whole answer within {self._seconds:g} s")
-            if answer.status != 200:
-                raise OSError(f"HTTP {answer.status} {answer.reason[:100]}" + _elsewhere(answer.status))
-            if len(content) > longest:
-                raise OSError(f"its answer is longer than {longest:,} bytes")
-        except (OSError, HTTPException, ValueError) as error:
-            why = str(error)[:300] or type(error).__name__
-            raise MathAMRError(f"cannot ask the server of embeddings {self._url}: {why}") from error
-        return content
-
-
-@contextmanager
-def _deadline(connection: HTTPConnection, seconds: float) -> Iterator[threading.Event]:
-    """End the connection after some seconds, even if a byte comes now and then; the event says whether that has happened."""
-    is_over = threading.Event()
-
-    def end() -> None:
-        is_over.set()
-        with suppress(OSError):
-            line.shutdown(socket.SHUT_RDWR)
-
-    line = socket.create_connection((connection.host, connection.port), timeout=seconds)
-    if isinstance(connection, HTTPSConnection):
-        context = ssl.create_default_context()
-        line = context.wrap_socket(line, server_hostname=connection.host, do_handshake_on_connect=False)
-    connection.sock = line
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield is_over
-    finally:
-        timer.cancel()
-        connection.close()
-        line.close()
-
-
-def _elsewhere(status: int) -> str:
-    return (
-        "; it names another address, which is not asked: name that one yourself"
-        if 300 <= status < 400
-        else ""
-    )
 
 
 def _rows(content: bytes, count: int) -> FloatArray:
