@@ -74,6 +74,15 @@ def command(
             help="Of a Lean project: whether to index the packages of its lake-manifest.json too.",
         ),
     ] = True,
+    describe: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask a program (a theorem on its standard input, a sentence on its standard output) or a server of chats"
+            " (http://HOST/v1#MODEL) what each theorem and declaration says, and find them by it; known answers are kept.",
+            metavar="COMMAND|URL",
+            show_default=False,
+        ),
+    ] = None,
     without: Annotated[
         list[Path] | None, typer.Option(help="Remove the posts of this input from the index. Repeatable.")
     ] = None,
@@ -132,10 +141,18 @@ def command(
     if check and ray is not None:
         raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
     if check and (
-        paths or watch or without or verbose or exclude is not None or no_gitignore or not dependencies
+        paths
+        or watch
+        or without
+        or verbose
+        or describe
+        or exclude is not None
+        or no_gitignore
+        or not dependencies
     ):
         raise typer.BadParameter(
-            "--check reads no input: leave paths, --watch, --without, --verbose, --exclude and --no-dependencies out"
+            "--check reads no input: leave paths, --watch, --without, --verbose, --describe, --exclude and --no-dependencies"
+            " out"
         )
     if not check and not repair:
         raise typer.BadParameter("--no-repair belongs to --check")
@@ -156,6 +173,7 @@ def command(
         workers=workers or processors(),
         device=device,
         rebuild=rebuild,
+        describe=describe,
         show_progress=True,
         cluster=_cluster(ray, workers, device),
     )
@@ -251,6 +269,8 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
         f" {_counted(counts['formulas'], 'formula', 'formulas')} ({changes(summary)}), {duration(summary.seconds)}"
     )
     print(visible(line), file=stream, flush=True)
+    if said := _descriptions(summary):
+        print(visible(said), file=sys.stderr)
     left_out = Counter[str]()
     for report in summary.intake.reports.values():
         left_out += report.ignored + report.skipped + report.missing
@@ -263,6 +283,28 @@ def show_briefly(summary: BuildSummary, stream: TextIO | None = None) -> None:
         print(visible(unknown), file=sys.stderr)
     if (intake := summary.intake).held_back:
         print(visible(_held_back(intake)), file=sys.stderr)
+
+
+def _descriptions(summary: BuildSummary) -> str:
+    """Return the sentence on what was described by a program, or has no description; empty if nothing is to be said."""
+    counts = summary.descriptions
+    if counts is None:
+        missing = summary.intake.undescribed
+        entries = _counted(missing, "entry that was read has", "entries that were read have")
+        return f"{entries} no description: --describe asks for it" if missing else ""
+    parts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (counts.asked, "asked about now"),
+            (counts.kept, "known"),
+            (counts.empty, "without an answer"),
+            (counts.failed, "failed"),
+            (counts.left, "left after failures"),
+        )
+        if count
+    ]
+    why = f" ({counts.failure})" if counts.failure else ""
+    return f"described by {counts.by}: {', '.join(parts) or 'nothing to describe'}{why}"
 
 
 def _unknown_commands(summary: BuildSummary) -> str:
@@ -329,6 +371,8 @@ def _show(summary: BuildSummary) -> None:
         table.add_row("cluster", f"{cluster.made:,}", f"portions on {len(cluster.nodes)} machines{lost}")
     SafeConsole().print(table)
     notes = SafeConsole(stderr=True)
+    if said := _descriptions(summary):
+        notes.print(said, highlight=False, markup=False)
     for path, report in intake.reports.items():
         for line in report.lines():
             notes.print(f"{path}: {line}", highlight=False, markup=False)

@@ -114,7 +114,9 @@ def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tup
     at = 0
     is_declaration = post.markup == "declaration"
     for number, sentence in enumerate(read.sentences):
-        if is_declaration and sentence.placeholders and number and read.sentences[number - 1].kind == "code":
+        before = read.sentences[number - 1] if number else sentence
+        is_statement = before.kind == "code" and sentence.start < before.end
+        if is_declaration and sentence.placeholders and is_statement:
             # The formula of a statement is the statement in another notation: it is not written and encoded twice.
             places[Level.FORMULA, sentence.placeholders[0].formula] = places.pop(
                 (Level.SENTENCE, str(number - 1))

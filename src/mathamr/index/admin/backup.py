@@ -31,6 +31,7 @@ from mathamr.core.storage.writerlock import LOCK, WriterLock, holder_of
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.descriptions import DESCRIPTIONS
 from mathamr.index.engines.engine import DEFAULT, ENGINES
 from mathamr.index.indexing.builder import BuildOptions
 from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
@@ -40,11 +41,11 @@ LIST = "backup.json"
 FORMAT = 1
 ATTEMPTS = 5
 MOST_FILES = 100_000
-DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
+DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db", DESCRIPTIONS)
 _COPYING, _RESTORING = (".backup-", ""), (".", ".restoring")
 """How the names of the folders begin and end in which a backup is packed and unpacked, until it is complete."""
 _PASSING = (".new", "-wal", "-shm")
-_OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
+_OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL, DESCRIPTIONS)
 
 
 @dataclass(frozen=True, slots=True)

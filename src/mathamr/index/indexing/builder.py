@@ -20,10 +20,12 @@ from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.postrow import storable
 from mathamr.index.chosenmodel import check_model, chosen_model
+from mathamr.index.descriptions import DESCRIPTIONS, known_descriptions
 from mathamr.index.engines.engine import DEFAULT, check_engine
 from mathamr.index.freshness import remember_reading
 from mathamr.index.indexing.buildlog import BuildLog
 from mathamr.index.indexing.buildpool import CLUSTERS, FEW, BuildPool, ClusterCounts, ClusterOptions
+from mathamr.index.indexing.describing import DescriptionCounts, describe_index, describer
 from mathamr.index.indexing.fingerprints import Fingerprints
 from mathamr.index.indexing.intake import IntakeCounts, forget, input_name, input_record, take_in
 from mathamr.index.indexing.outdated import reset_other_keys, reset_outdated, reset_vectors
@@ -89,6 +91,8 @@ class BuildOptions:
     device: str = "auto"
     rebuild: bool = False
     show_progress: bool = False
+    describe: str | None = None
+    """The program or server that is asked what theorems and declarations say; what is known of them stays without it."""
     cluster: ClusterOptions | None = None
     """The cluster that does the work, or None for this machine alone."""
 
@@ -105,6 +109,7 @@ class BuildSummary:
     sizes: dict[str, int] = field(default_factory=dict)
     memory: int = 0
     cluster: ClusterCounts | None = None
+    descriptions: DescriptionCounts | None = None
 
     @property
     def posts_per_second(self) -> float:
@@ -131,6 +136,7 @@ class BuildSummary:
             "bytes": self.sizes,
             "fallbacks": dict(self.log.fallbacks.most_common()),
             **({} if self.cluster is None else {"cluster": asdict(self.cluster)}),
+            **({} if self.descriptions is None else {"descriptions": asdict(self.descriptions)}),
             "reading": {path: report.to_dict() for path, report in intake.reports.items()},
         }
 
@@ -153,6 +159,7 @@ def build_index(
     options = options or BuildOptions()
     started, read_at = time.perf_counter(), int(build_time().timestamp() * 1e9)
     out = out.expanduser()
+    asked = describer(options.describe) if options.describe else None
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     if again and not inputs:
         inputs = [(Path(record.path), record) for record in known_inputs(out)]
@@ -167,11 +174,20 @@ def build_index(
         order = _in_order(archive.manifest.inputs, [record for _, record in inputs], without)
         for place, (path, record) in enumerate(inputs):
             report = Report()
-            with log.stage("read", share=report.share, of=(place, len(inputs))) as progress:
+            with (
+                log.stage("read", share=report.share, of=(place, len(inputs))) as progress,
+                known_descriptions(out) as known,
+            ):
                 earlier = order[: [each.path for each in order].index(record.path)]
-                take_in(archive.catalogue, path, record, counts, report, pool, progress, words, earlier)
+                take_in(
+                    archive.catalogue, path, record, counts, report, pool, progress, words, earlier, known
+                )
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
+        described = None
+        if asked is not None:
+            with log.stage("describe") as progress:
+                described = describe_index(archive, asked, progress)
         archive.encodes_few = archive.catalogue.count_vectors_waiting() <= FEW
         archive.update_parts(pool=pool, log=log)
         with log.stage("optimize", "fields"):
@@ -193,6 +209,7 @@ def build_index(
             sizes=sizes,
             memory=peak_memory(),
             cluster=pool.cluster_counts,
+            descriptions=described,
         )
 
 
@@ -397,7 +414,7 @@ def _warn_of_place(out: Path, catalogue: Catalogue) -> None:
 
 def _check_free(out: Path) -> None:
     """Raise an error for a folder with anything in it that is not the start of an index."""
-    own = (LOCK, CATALOGUE, GRAPHS, VECTORS, LEXICAL, MANIFEST)
+    own = (LOCK, CATALOGUE, GRAPHS, VECTORS, LEXICAL, MANIFEST, DESCRIPTIONS)
     if out.exists() and not out.is_dir():
         raise MathAMRError(f"{out} is a file; name a folder for the index")
     try:

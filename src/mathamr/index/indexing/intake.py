@@ -24,7 +24,8 @@ from mathamr.core.progress import Progress
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.catalogue.readfiles import ReadUnit, hash_of, stamp_of
-from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse
+from mathamr.index.descriptions import Descriptions
+from mathamr.index.indexing.analysis import AnalysedPost, Unusable, analyse, analyse_all
 from mathamr.index.indexing.buildpool import BuildPool
 from mathamr.index.indexing.earlierinputs import EarlierInputs
 from mathamr.index.indexing.heldback import UnreadFiles
@@ -41,6 +42,7 @@ from mathamr.index.indexing.reading import (
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord, Manifest
+from mathamr.posts.description import DESCRIBED, is_described
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.inputs import STDIN, size_of
@@ -78,6 +80,8 @@ class IntakeCounts:
     reports: dict[str, Report] = field(default_factory=dict)
     held_files: list[str] = field(default_factory=list)
     """The files of the posts that are held back."""
+    undescribed: int = 0
+    """Posts that were read and have no description, in an index whose posts have some."""
 
 
 def input_record(
@@ -108,24 +112,29 @@ def take_in(
     progress: Progress | None = None,
     words: WordWriter | None = None,
     earlier: Sequence[InputRecord] = (),
+    descriptions: Descriptions | None = None,
 ) -> None:
     """Bring the catalogue up to date with the input; if it is killed, part of the changes are stored.
 
     `words` writes the words of posts as they are stored; without it they are left for later. Files that `earlier` inputs hold
-    are left to them.
+    are left to them. Posts get the descriptions that are known of their content.
     """
     written: dict[str, Written] = {}
     try:
         own = IntakeCounts()
-        _Intake(catalogue, path, record, own, report, pool, progress, words, written, earlier).run()
+        _Intake(
+            catalogue, path, record, own, report, pool, progress, words, written, earlier, descriptions
+        ).run()
     except _ReadAllError:
         with catalogue.transaction():
             catalogue.forget_units(record.path)
         own, report = IntakeCounts(), Report()
-        _Intake(catalogue, path, record, own, report, pool, progress, words, written, earlier).run()
+        _Intake(
+            catalogue, path, record, own, report, pool, progress, words, written, earlier, descriptions
+        ).run()
     counts.reports[record.path] = report
     counts.held_files += own.held_files
-    for name in ("new", "changed", "unchanged", "deleted", "held_back", "others"):
+    for name in ("new", "changed", "unchanged", "deleted", "held_back", "others", "undescribed"):
         setattr(counts, name, getattr(counts, name) + getattr(own, name))
 
 
@@ -144,8 +153,9 @@ class _Intake:
         words: WordWriter | None,
         written: dict[str, Written],
         earlier: Sequence[InputRecord],
+        descriptions: Descriptions | None,
     ) -> None:
-        self._earlier = earlier
+        self._earlier, self._descriptions = earlier, descriptions
         self._written = written
         """What posts that were stored, by an earlier pass too, are to the index."""
         self._catalogue, self._source, self._record = catalogue, record.path, record
@@ -335,7 +345,7 @@ class _Intake:
                 named = post if self._path == STDIN else self._named(post)
                 depends = depends or named is not post
                 if self._seen_ids.add(named.row.id):
-                    posts.append(named)
+                    posts.append(self._described(named))
                 else:
                     self._report.skip("duplicate id", f"a second post with the id {named.row.id!r}")
                     depends = True
@@ -371,6 +381,18 @@ class _Intake:
         before = unpacked(post.row.packed)
         named = self._naming.named(before)
         return post if named is before else analyse(named)
+
+    def _described(self, post: AnalysedPost) -> AnalysedPost:
+        """Return the post with the description that is known of its content; analysed again if there is one."""
+        if self._descriptions is None or post.row.kind not in DESCRIBED:
+            return post
+        before = unpacked(post.row.packed)
+        described = self._descriptions.add_to(before)
+        self._counts.undescribed += is_described(before) and self._descriptions.of(before) is None
+        if described is before:
+            return post
+        found = next(analyse_all([described]))
+        return found if isinstance(found, AnalysedPost) else post
 
     def _is_another(self, owner: str) -> bool:
         """Return True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
