@@ -220,7 +220,6 @@ def test_the_words_of_asking_are_not_what_is_asked_for(index: Index, text: str) 
 
 
 @pytest.mark.parametrize("text", ["mean value theorem", "explained variance", "explain", "how to prove"])
-def test_words_of_asking_count_where_they_are_what_is_asked_for(index: Index, text: str) -> None:
+def test_words_of_asking_count_where_they_are_what_is_asked_for(text: str) -> None:
     words = {"mean", "explained", "explain", "prove"} & set(text.split())
-    confidence = index.confidence(Query.of_text(text), [])
-    assert words <= set(confidence.content)
+    assert words <= set(Query.of_text(text).content)

@@ -12,7 +12,7 @@ from mathamr.index.lexical.terms import post_text, stems, words
 from mathamr.index.preview import Preview, PreviewHead
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Markup, Place, Post
-from mathamr.search.namequery import Having, NameQuery, _name_words
+from mathamr.search.namequery import Having, NameQuery
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -259,7 +259,7 @@ def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
 def test_plurals_hyphens_and_letters_make_no_difference(name: str, body: str) -> None:
     name = name.replace("\\\\", "\\")
     query = Query.of_text(name)
-    found = _name_words(query)
+    found = query.name
     rarity = dict.fromkeys(stems(list(found)), 2.0)
     post = Post("p", "note", body, markup="latex")
     assert _worth(NameQuery(found, rarity, frozenset(), {}), post) == pytest.approx(4.0)

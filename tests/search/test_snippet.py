@@ -231,7 +231,7 @@ def dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> floa
 def test_formulas_beyond_the_budget_are_not_compared_but_counted() -> None:
     found = post("Let $x^2$ be. Then $x^2+1$ and $x^2+2$ are.")
     query = Query.of_text("$x^2+1$")
-    unbounded, bounded = Wanted(query), Wanted(query, (), WorkBudget(60))
+    unbounded, bounded = Wanted(query), Wanted(query, WorkBudget(60))
     assert len(matched(snippet(found, unbounded))) > len(matched(snippet(found, bounded)))
     assert (unbounded.uncompared, bounded.uncompared) == (0, 2)
 

@@ -137,12 +137,12 @@ def test_nothing_changes_where_the_first_results_all_have_a_word() -> None:
     ],
 )
 def test_the_words_that_count_are_neither_common_words_nor_letters(text: str, stems: set[str]) -> None:
-    found = QueryWords.of(Query.of_text(text), {})
+    found = Query.of_text(text).wanted
     assert {term for terms in found.wanted for _, term in terms} == stems
 
 
 def test_a_word_alone_that_names_a_symbol_is_the_symbol_too() -> None:
-    assert QueryWords.of(Query.of_text("sum"), {}).wanted == (
+    assert Query.of_text("sum").wanted.wanted == (
         frozenset([("stems", "sum"), ("latex", "$\\sum")]),
     )
-    assert len(QueryWords.of(Query.of_text("x"), {})) == 1
+    assert len(Query.of_text("x").wanted) == 1

@@ -12,18 +12,15 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, dropwhile, pairwise
-from types import MappingProxyType
+from itertools import accumulate, pairwise
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, stems, word_tokens, words
-from mathamr.posts.passage import PLACEHOLDER
+from mathamr.index.lexical.terms import is_ideograph, word_tokens, words
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Found, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
 from mathamr.search.namequery import general_words, has_phrase
 from mathamr.search.query import Query
-from mathamr.search.querywords import QueryWords
 from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.systems.ranking import QueryKind
 
@@ -42,8 +39,6 @@ SURELY_ABSENT: Mapping[QueryKind, float] = {
 MOST_KEYWORDS, STANDS_OUT = 6, 0.1
 """An answer to a question may hold none of the words in which it was asked. Where one is among the first results, words are surely not
 answered only if there are no more than these, and if no result stands out so far by the vectors of its parts (lab/notes/typed.md)."""
-LONGEST_PHRASE = 20
-"""How many words of a short query are looked for side by side."""
 BACKGROUND = slice(4, 12)
 """The places of a ranking whose scores are the background that a match stands out from."""
 ALIKE = 0.7
@@ -55,19 +50,6 @@ _EQUATION = re.compile(
 """The number of an equation as a query, such as `equation (2.1)`."""
 _NUMBERED = re.compile(r"\W*[^\W\d_]{2,20}\.?\s+\(?[A-Z]?\d{1,4}(?:\.\d{1,4}){0,5}[a-z]?\)?[\s.?]*")
 """A kind with a number as a query, such as `Theorem 2.1`."""
-
-_ASKING = re.compile(
-    r"""
-    \A\W*(?:please\s+|(?:can|could)\s+you\s+)?(?:
-        (?:i(?:'m|\s+am)\s+)?(?:looking|searching)\s+for
-      | how\s+(?:do|can|could|would|should|to)(?:\s+(?:i|we|you|one))?\s+(?:prove|show|find|compute|derive|solve|understand)
-      | (?:explain|show\s+me|tell\s+me\s+about)
-    )\b
-    | (?<=\w)\s+(?:explained|defined|proved|proven|stated|discussed)\s*\?\s*\Z
-    """,
-    re.X | re.I,
-)
-"""Words with which a person asks for something, which no answer has to repeat: `how do I prove`, `where is … explained?`"""
 
 Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
 """Returns the sentences and the formulas of posts, titles first."""
@@ -86,7 +68,6 @@ class Confidence:
         lexicon: LexicalPart,
         weights: LabelWeights,
         ranked: Sequence[RankedResult] = (),
-        corrected: Mapping[str, str] = MappingProxyType({}),
         *,
         declarations: Collection[str] = (),
         answers: Collection[str] = (),
@@ -94,7 +75,7 @@ class Confidence:
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
         self._weights, self._answers = weights, answers
-        self._corrected, self._declarations, self._sentences = corrected, declarations, sentences
+        self._declarations, self._sentences = declarations, sentences
         self._weak = WEAK_QUESTION if query.kind == "question" else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
         self._background = {
@@ -121,21 +102,22 @@ class Confidence:
             return []
         if self._has_symbol or self._numbered:
             return []
+        query = self._query
         gone = {
             word
-            for word, stem in zip(self.content, stems(self.content), strict=True)
+            for word, stem in zip(query.content, query.stems(query.content), strict=True)
             if not self._frequencies.get(stem)
-            and word not in self._corrected
+            and word not in query.corrected
             and word.isalpha()
             and len(word) > 2
         }
-        typed = (part for part in PLACEHOLDER.sub(" ", self._text).split() if set(words(part)) & gone)
+        typed = (part for part in query.prose.split() if gone and set(words(part)) & gone)
         return list(dict.fromkeys(part.strip(".,;:?!()[]\"'“”‘’") for part in typed))
 
     @property
     def unmentioned(self) -> list[str]:
         """The absent words that a user should know about: names and special terms, or all of a query; not a general word such as "set"."""
-        if len(self.absent) >= len(set(self.content)):
+        if len(self.absent) >= len(set(self._query.content)):
             return self.absent
         return [word for word in self.absent if word[:1].isupper() or word.lower() not in general_words()]
 
@@ -171,7 +153,7 @@ class Confidence:
         if self.group != "text" or not any(each.id in self._answers for each in first):
             return False
         ahead = max(self.features(each).parts_ahead for each in first)
-        return len(self.content) > MOST_KEYWORDS or ahead >= STANDS_OUT
+        return len(self._query.content) > MOST_KEYWORDS or ahead >= STANDS_OUT
 
     def probability(self, found: RankedResult) -> float:
         """Return the probability that a result is what was asked, by its features alone."""
@@ -218,7 +200,7 @@ class Confidence:
     @cached_property
     def _saying(self) -> frozenset[str]:
         """The results that have the only word of the query, or of a short query without formulas all words side by side."""
-        wanted = QueryWords.of(self._query, self._corrected)
+        wanted = self._query.wanted
         if self.group != "text" or not len(wanted):
             return frozenset()
         ids = [each.id for each in self._ranked]
@@ -228,13 +210,7 @@ class Confidence:
             return frozenset(whole if len(wanted) == 1 else ())
         first = {each.id for each in self._ranked[:MOST_GRADED]}
         read = self._sentences([each for each in whole if each in first])
-        return frozenset(each for each, said in read.items() if _says(said, self._phrase))
-
-    @cached_property
-    def _phrase(self) -> list[str]:
-        """The stems of the query's words in their order, without common words before them."""
-        typed = [self._corrected.get(word, word) for word in words(self._query.text)[:LONGEST_PHRASE]]
-        return stems(list(dropwhile(STOP_WORDS.__contains__, typed)))
+        return frozenset(each for each, said in read.items() if _says(said, self._query.phrase))
 
     @cached_property
     def _numbered(self) -> frozenset[str]:
@@ -270,22 +246,9 @@ class Confidence:
         return word[:1].isupper() and not (begins and word.lower() in general_words())
 
     @cached_property
-    def _text(self) -> str:
-        return " ".join(sentence.text for sentence in self._query.passage.sentences)
-
-    @cached_property
-    def content(self) -> list[str]:
-        """The words of the query that say what is asked for, misspelt ones corrected."""
-        asked = PLACEHOLDER.sub(" ", self._text)
-        bare = _ASKING.sub(" ", asked)
-        read = words(asked if STOP_WORDS.issuperset(words(bare)) else bare)
-        found = [word for word in read if word not in STOP_WORDS]
-        return [self._corrected.get(word, word) for word in found]
-
-    @cached_property
     def _frequencies(self) -> dict[str, int]:
         """The number of posts that have each stem of the query."""
-        return self._lexicon.frequencies("stems", sorted(set(stems(self.content))))
+        return self._lexicon.frequencies("stems", sorted(set(self._query.stems(self._query.content))))
 
     @cached_property
     def _coverage(self) -> Mapping[str, float]:
@@ -293,7 +256,7 @@ class Confidence:
 
         Of Chinese or Japanese, whose single characters say little, it is the share of the pairs that stand side by side.
         """
-        pairs = [pair for pair in pairwise(self._phrase) if all(map(is_ideograph, pair))]
+        pairs = [pair for pair in pairwise(self._query.phrase) if all(map(is_ideograph, pair))]
         if pairs and self._sentences is not None:
             read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
             return {

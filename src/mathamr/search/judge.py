@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.chosenmodel import chosen_model
@@ -27,7 +27,6 @@ class Judge:
         self,
         query: Query,
         ranked: Sequence[RankedResult],
-        corrected: Mapping[str, str],
         lexicon: LexicalPart | None,
     ) -> Confidence:
         """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
@@ -36,7 +35,6 @@ class Judge:
             lexicon or self._archive.lexical.posts,
             self._weights,
             ranked,
-            corrected,
             declarations=self._declarations([each.id for each in ranked]),
             answers=self._answers([each.id for each in ranked[:MOST_LOOKED_AT]]),
             sentences=self._sentences,

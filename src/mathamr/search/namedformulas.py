@@ -7,6 +7,7 @@ letters, with what one of them leaves open as a wildcard.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -81,7 +82,12 @@ def named_in(text: str) -> NamedFormula | None:
     >>> named_in("variance of a stopping time") is None
     True
     """
-    found, known = stems(words(text)), _by_name()
+    return named_by_stems(stems(words(text)))
+
+
+def named_by_stems(found: Sequence[str]) -> NamedFormula | None:
+    """Return what the stems of a short text name, alone or beside other words."""
+    known = _by_name()
     if (whole := known.get(tuple(found))) is not None:
         return whole
     for size in range(min(len(found), _longest_name()), FEWEST_WORDS - 1, -1):

@@ -25,7 +25,6 @@ from mathamr.index.lexical.terms import (
     STOP_WORDS,
     Terms,
     called,
-    count_words,
     entry_names,
     is_ideograph,
     misspellings,
@@ -41,7 +40,6 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.postkind import kind_named
 from mathamr.search.postnames import (
-    MOST_WORDS,
     emphasised_terms,
     has_inherited_title,
     last_parts,
@@ -50,8 +48,6 @@ from mathamr.search.postnames import (
 from mathamr.search.query import Query
 from mathamr.systems.models import boxed, boxed_folder
 
-_SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
-"""A formula that can be part of a name, as in "$p$-adic number"."""
 _IDENTIFIER = re.compile(r"\w[_.]\w|[a-z][A-Z]")
 MOST_CALLED = 200
 """The largest number of posts with a word in their names, tags and keywords that are all looked at."""
@@ -121,7 +117,7 @@ class NameQuery:
     @classmethod
     def of(cls, query: Query, lexicon: LexicalPart, posts: NamedPosts) -> NameQuery | None:
         """Return the name that a query consists of; `None` if it is more than a name, or no post contains its words."""
-        typed = _name_words(query)
+        typed = query.name
         if not typed:
             return None
         known = lexicon.frequencies("words", typed)
@@ -134,7 +130,7 @@ class NameQuery:
         count = lexicon.count()
         rarity = {
             stem: math.log((count + 1) / often)
-            for stem, often in lexicon.frequencies("stems", stems(list(found))).items()
+            for stem, often in lexicon.frequencies("stems", stems(found)).items()
             if often
         }
         if not any(rarity.values()) or all(word in STOP_WORDS for word in found):
@@ -156,7 +152,7 @@ class NameQuery:
     @cached_property
     def _kinds(self) -> set[str]:
         """The stems of words that say what kind of thing is named, unless all do."""
-        found = set(stems([word for word in self.words if kind_named(word)]))
+        found = {stem for word, stem in zip(self.words, self.stems, strict=True) if kind_named(word)}
         return set() if found.issuperset(self.stems) else found
 
     @property
@@ -190,7 +186,7 @@ class NameQuery:
         read = {*columns[:READ].ids, *(each for each, place in places if place >= 0)}
         titled = [*first, *read.difference(first)]
         # A letter may stand in a formula, which has no words.
-        wanted = set(stems([word for word in self.words if not _is_letter(word)]))
+        wanted = {stem for word, stem in zip(self.words, self.stems, strict=True) if not _is_letter(word)}
         held = having(wanted, titled)
         # The kind of a post is part of its name, whether its text says it or not.
         needed = wanted - self._kinds
@@ -353,23 +349,6 @@ def deviation(scores: npt.ArrayLike) -> float:
     given = np.asarray(scores, np.float64)
     found = float(np.std(given)) if len(given) else 0.0
     return found if found > 1e-9 else 1.0
-
-
-def _name_words(query: Query) -> tuple[str, ...]:
-    """Return the words of a query that is only a name, which may include a one-symbol formula; else nothing."""
-    if "?" in query.text.rstrip(" ?") or not all(
-        _SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas
-    ):
-        return ()
-    if not query.has_words:
-        return ()
-    latex = {formula.id: formula.latex for formula in query.formulas}
-    names = query.passage.formula_map
-    text = PLACEHOLDER.sub(lambda match: latex.get(names[match.group()], ""), query.passage.text)
-    found = tuple(words(text))
-    if not found or count_words(found) > MOST_WORDS or found[0] in STOP_WORDS:
-        return ()
-    return found
 
 
 @cache

@@ -34,8 +34,9 @@ from mathamr.search.namequery import (
 )
 from mathamr.search.options import SearchOptions
 from mathamr.search.ownnames import formula_called
+from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.querywords import QueryWords, asks_for_statement
+from mathamr.search.querywords import QueryWords
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MEMBER, MOST_GRADED, PARENT, RankedResult
 from mathamr.search.wordsfirst import order_by_words
@@ -144,9 +145,9 @@ class PostRanker(Ranker):
         if query.post.id in parents:
             return True
         assert self._collection is not None
-        wanted = _words_of(query.passage.text)
         previews = self._collection.previews(parents).values()
-        return any(_words_of("\n".join(each.sentence_texts)) == wanted for each in previews)
+        said = (PLACEHOLDER.sub(" ", "\n".join(each.sentence_texts)) for each in previews)
+        return any(words(each) == query.words for each in said)
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
         among = self._filters.post_rows(options.where) if options.where else None
@@ -237,7 +238,7 @@ class PostRanker(Ranker):
 
     def _with_members(self, ranking: Belongs, found: FoundHits, *, is_search: bool = False) -> FoundHits:
         """Add a share of the score of its best member to whatever the first results belong to."""
-        if self._collection is None or asks_for_statement(self.context.query):
+        if self._collection is None or self.context.query.asks_for_statement:
             return found
         columns = ScoredColumns.of(found.hits)
         pooled = columns[: ranking.pool]
@@ -284,8 +285,7 @@ class PostRanker(Ranker):
         is_short = query.kind not in ("formula", "question") and query.post.markup != "declaration"
         if self._collection is None or not is_short:
             return None
-        found = QueryWords.of(query, self.corrected)
-        return found if found.is_short else None
+        return self.query.wanted if self.query.wanted.is_short else None
 
     def _fuse(self, ranking: Fuse, parts: JoinedRankings, k: int | None = None) -> Sequence[Scored]:
         """Return the best `k` results of a fusion; beside words, a formula that is only similar is bounded by what words and meaning say.
@@ -366,10 +366,11 @@ class PostRanker(Ranker):
         notes = self._name.notes if self._name is not None else []
         return [*notes, f"also searched: ${self._searched_too}$"] if self._searched_too else notes
 
-    @property
-    def corrected(self) -> Mapping[str, str]:
-        """Misspelt words of the query, and their corrections."""
-        return self._name.corrected if self._name is not None else {}
+    @cached_property
+    def query(self) -> Query:
+        """The query, misspelt words of it corrected."""
+        found = self.context.query
+        return found if self._name is None else found.with_corrected(self._name.corrected)
 
     def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> Sequence[Scored]:
         rows = self.context.rows(self._field(query_field).field)
@@ -450,11 +451,6 @@ class PostRanker(Ranker):
             )
             for hit in hits
         ]
-
-
-def _words_of(text: str) -> list[str]:
-    """Return the words of sentences without formulas."""
-    return words(PLACEHOLDER.sub(" ", text))
 
 
 def central_first(found: FoundHits, payloads_of: Payloads) -> FoundHits:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import dropwhile
 from types import MappingProxyType
 
 from mathamr.core.errors import MathAMRError
@@ -16,14 +17,25 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import ACCENTS, GREEK
 from mathamr.formulas.typed.sentences import formula_spans, is_formula, is_operator, latex_of
-from mathamr.index.lexical.terms import LONGEST_NGRAM, READING, count_words, latex_tokens, ngrams, words
+from mathamr.index.lexical.terms import (
+    LONGEST_NGRAM,
+    READING,
+    STOP_WORDS,
+    Stems,
+    count_words,
+    latex_tokens,
+    ngrams,
+    words,
+)
 from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import formulas_of, marked_pieces
 from mathamr.posts.markup.dollars import doubt
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
+from mathamr.posts.postkind import ASKING, kind_named
 from mathamr.search.conditions import Conditions, read_conditions
+from mathamr.search.querywords import QueryWords, is_letter
 from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000
@@ -33,6 +45,11 @@ MOST_WORDS_OF_NAME, MOST_WORDS, MOST_CHARACTERS_OF_WORDS = 5, 20, 400
 """A query with more words is more than a name; with still more words, it is a whole question."""
 LONGEST_UNMARKED = 2_000
 """Characters of a text in which unmarked formulas are sought; a longer text is a document that marks its formulas."""
+
+LONGEST_PHRASE = 20
+"""How many words of a short query are looked for side by side."""
+EQUATIONS = frozenset({"equation", "inequality", "identity", "formula"})
+"""Words that name statements, beside the kinds of posts."""
 
 QUERY_ID = "query"
 
@@ -64,15 +81,33 @@ _DECLARED_NAME = re.compile(
 )
 """The name of a declaration of a formal library, such as `Nat.add_comm`, which is not the formula of a subscript."""
 
+_SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
+"""A formula that can be part of a name, as in "$p$-adic number"."""
+_ASKING = re.compile(
+    r"""
+    \A\W*(?:please\s+|(?:can|could)\s+you\s+)?(?:
+        (?:i(?:'m|\s+am)\s+)?(?:looking|searching)\s+for
+      | how\s+(?:do|can|could|would|should|to)(?:\s+(?:i|we|you|one))?\s+(?:prove|show|find|compute|derive|solve|understand)
+      | (?:explain|show\s+me|tell\s+me\s+about)
+    )\b
+    | (?<=\w)\s+(?:explained|defined|proved|proven|stated|discussed)\s*\?\s*\Z
+    """,
+    re.X | re.I,
+)
+"""Words with which a person asks for something, which no answer has to repeat: `how do I prove`, `where is … explained?`"""
 _ACCENTED = re.compile(rf"(?:{'|'.join(GREEK)})_(?:{'|'.join(ACCENTS)})")
+
+
+_OF_CORRECTED = frozenset({"content", "phrase", "wanted"})
+"""What a correction of misspelt words changes."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """A post to search for, and the id of its target formula in a formula search.
+    """A post to search for, and the id of its target formula in a formula search; what it says is analysed once.
 
     A query is processed like a post of the collection, so that both get the same graphs and vectors. `notes` tell the
-    user what was repaired or left out.
+    user what was repaired or left out. Rankings, names, labels and snippets read its words from here.
     """
 
     post: Post
@@ -82,6 +117,8 @@ class Query:
     """The text as it was typed, if it was, without its conditions."""
     conditions: Conditions = field(default_factory=Conditions)
     """What every hit must have or must not have."""
+    corrected: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """Misspelt words, and the words of the collection that are searched in their place."""
 
     @classmethod
     def of_text(
@@ -117,9 +154,9 @@ class Query:
         post = Post(
             QUERY_ID, "question", text, markup=markup, macros=used, formulas=_with_wildcards(formulas)
         )
-        marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
         unclosed = tuple(f"{note} {_AS_TEXT}" for note in notes)
-        return cls(post, marked, (*conditions.notes, *unclosed), typed, conditions)._read()
+        found = cls(post, None, (*conditions.notes, *unclosed), typed, conditions)
+        return (found.marked(1) if len(formulas) == 1 and not found.has_words else found)._read()
 
     @classmethod
     def of_formula(cls, latex: str) -> Query:
@@ -127,9 +164,10 @@ class Query:
         latex = _checked(latex.strip().strip("$"))
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
-        if len(formulas) != 1 or not _is_formula_alone(post):
+        found = cls(replace(post, formulas=_with_wildcards(formulas)))
+        if len(formulas) != 1 or found.has_words:
             raise QueryError(f"{latex[:80]!r} cannot be read as one formula; {_HINT}")
-        return cls(replace(post, formulas=_with_wildcards(formulas)), formulas[0].id)._read()
+        return found.marked(1)._read()
 
     @classmethod
     def of_post(cls, post: Post, formula_id: str | None = None) -> Query:
@@ -142,7 +180,7 @@ class Query:
             raise QueryError(f"the post {post.id!r} has no formula {formula_id!r}")
         return cls(post, formula_id)._read()
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The query as one text, its title first."""
         return f"{self.post.title}\n{self.post.body}" if self.post.title else self.post.body
@@ -163,18 +201,113 @@ class Query:
         return passage(self.post)
 
     @cached_property
+    def key(self) -> str:
+        """The query as JSON, by which its vectors are cached."""
+        return self.post.to_json()
+
+    @cached_property
+    def meant_trees(self) -> dict[str, Trees]:
+        """Both trees of every formula in the reading of the lexical index, by id."""
+        return {each.id: trees_of(each, self.post.macros, READING)[0] for each in self.formulas}
+
+    @cached_property
+    def _read_formulas(self) -> dict[str, tuple[Trees, bool]]:
+        """The published trees of every formula, and whether it was repaired."""
+        _ = self.meant_trees  # one parse gives both readings
+        return {each.id: trees_of(each, self.post.macros) for each in self.formulas}
+
+    @cached_property
     def trees(self) -> dict[str, Trees]:
         """Both trees of every formula that can be parsed, by id."""
-        # The reading of the lexical index comes first: one parse gives both.
-        for formula in self.formulas:
-            trees_of(formula, self.post.macros, READING)
-        read = {formula.id: trees_of(formula, self.post.macros)[0] for formula in self.formulas}
-        return {identifier: trees for identifier, trees in read.items() if trees != (None, None)}
+        return {name: trees for name, (trees, _) in self._read_formulas.items() if trees != (None, None)}
+
+    @cached_property
+    def prose(self) -> str:
+        """The text of the query without its formulas."""
+        return PLACEHOLDER.sub(" ", self.passage.text)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words beside the formulas, as the lexical index spells them."""
+        return words(self.prose)
+
+    @cached_property
+    def all_words(self) -> list[str]:
+        """The words of the whole text, with those that its formulas are written with."""
+        return self.words if self.text == self.prose else words(self.text)
+
+    @cached_property
+    def content(self) -> list[str]:
+        """The words that say what is asked for, misspelt ones corrected."""
+        bare = _ASKING.sub(" ", self.prose)
+        read = self.words if bare == self.prose else words(bare)
+        found = [word for word in read if word not in STOP_WORDS]
+        return self.correct(found or [word for word in self.words if word not in STOP_WORDS])
+
+    @cached_property
+    def phrase(self) -> list[str]:
+        """The stems of the first words in their order, without common words before them."""
+        typed = self.correct(self.all_words[:LONGEST_PHRASE])
+        return self.stems(dropwhile(STOP_WORDS.__contains__, typed))
+
+    @cached_property
+    def name(self) -> tuple[str, ...]:
+        """The words of a query that is only a name, which may include a one-symbol formula; else nothing."""
+        is_asked = "?" in self.text.rstrip(" ?")
+        if is_asked or not all(_SYMBOL.fullmatch(each.latex.strip()) for each in self.formulas):
+            return ()
+        if not self.has_words:
+            return ()
+        found = self.words
+        if self.formulas:
+            latex = {formula.id: formula.latex for formula in self.formulas}
+            names = self.passage.formula_map
+            found = words(
+                PLACEHOLDER.sub(lambda match: latex.get(names[match.group()], ""), self.passage.text)
+            )
+        is_short = 0 < count_words(found) <= MOST_WORDS_OF_NAME
+        return tuple(found) if is_short and found[0] not in STOP_WORDS else ()
+
+    @cached_property
+    def wanted(self) -> QueryWords:
+        """The words with the terms by which a post has them; common words and letters, which may stand in formulas, are left out."""
+        if self.symbol_terms:
+            return QueryWords.of_symbol(self.stems(self.all_words), self.symbol_terms)
+        found = {
+            word
+            for word in self.words
+            if word not in STOP_WORDS and word not in GREEK and not is_letter(word)
+        }
+        return QueryWords.of_stems(self.stems(sorted(self.correct(found))))
 
     @property
+    def asks_for_statement(self) -> bool:
+        """True if the query is a statement in the notation of a library, or its words name one.
+
+        >>> [Query.of_text(text).asks_for_statement for text in ("Sylow theorems", "normal subgroup", "Pell's equation")]
+        [True, False, True]
+        """
+        said = (word.removesuffix("s") for word in self.words)
+        return self.post.markup == "declaration" or any(
+            word in EQUATIONS or kind_named(word) in ASKING for word in said
+        )
+
+    def correct(self, found: Iterable[str]) -> list[str]:
+        """Return words, misspelt ones corrected."""
+        return [self.corrected.get(word, word) for word in found]
+
+    def stems(self, found: Iterable[str]) -> list[str]:
+        """Return the stems of words of the query, each computed once."""
+        return [self._stems[word] for word in found]
+
+    @cached_property
+    def _stems(self) -> Stems:
+        return Stems()
+
+    @cached_property
     def has_words(self) -> bool:
         """True if the query has words beside its formulas."""
-        return any(map(_has_words, (sentence.text for sentence in self.passage.sentences)))
+        return any(map(str.isalnum, self.prose))
 
     @cached_property
     def kind(self) -> QueryKind:
@@ -187,13 +320,10 @@ class Query:
             return "formula"
         if self.post.markup == "declaration":  # a statement in the notation of a formal library
             return "mixed"
-        count = (
-            count_words(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
-        )
-        if count > MOST_WORDS:
+        if len(self.text) > MOST_CHARACTERS_OF_WORDS or (count := count_words(self.all_words)) > MOST_WORDS:
             return "question"
         if self.formulas:
-            return "mixed" if self._count_words() <= MOST_WORDS_OF_NAME else "words"
+            return "mixed" if count_words(self.words) <= MOST_WORDS_OF_NAME else "words"
         is_name = count <= MOST_WORDS_OF_NAME and "?" not in self.text
         return "name" if is_name else "words"
 
@@ -240,17 +370,22 @@ class Query:
         word = self.text.strip(" ?!.,;:")
         return word if word.isalpha() and word.isascii() and not self.formulas else ""
 
-    def _count_words(self) -> int:
-        """Count the words beside the formulas."""
-        return sum(
-            count_words(words(PLACEHOLDER.sub(" ", sentence.text))) for sentence in self.passage.sentences
-        )
-
     def marked(self, number: int) -> Query:
         """Return the query with its formula of that number, from 1, as the target."""
         if not 1 <= number <= len(self.formulas):
             raise QueryError(f"the query has {len(self.formulas)} formulas, so there is no formula {number}")
-        return replace(self, formula_id=self.formulas[number - 1].id)
+        return self._with(formula_id=self.formulas[number - 1].id)
+
+    def with_corrected(self, corrected: Mapping[str, str]) -> Query:
+        """Return the query with corrections of misspelt words."""
+        return self._with(corrected=corrected) if corrected else self
+
+    def _with(self, **changes: object) -> Query:
+        """Return the query with other fields beside its post, and with what is known of its post."""
+        found = replace(self, **changes)  # type: ignore[arg-type]
+        own = type(self).__dataclass_fields__.keys() | (_OF_CORRECTED if "corrected" in changes else ())
+        found.__dict__.update({name: value for name, value in self.__dict__.items() if name not in own})
+        return found
 
     def target(self) -> tuple[Formula, str | None]:
         """Return the target formula, and a note if it had to be guessed: the largest one."""
@@ -280,13 +415,13 @@ class Query:
             raise _first_error(self.post)
         if len(notes) > _NOTES_SHOWN:
             notes[_NOTES_SHOWN:] = [f"… and {len(notes) - _NOTES_SHOWN} more notes of this kind"]
-        return replace(self, notes=(*self.notes, *notes)) if notes else self
+        return self._with(notes=(*self.notes, *notes)) if notes else self
 
     def _formula_notes(self) -> Iterator[str]:
         """Yield a note for each formula that cannot be read or had to be repaired."""
         for formula in self.formulas:
             is_mathml = not formula.latex.strip() and (formula.presentation_mathml or formula.content_mathml)
-            is_intact = formula.id in self.trees and not trees_of(formula, self.post.macros)[1]
+            is_intact = formula.id in self.trees and not self._read_formulas[formula.id][1]
             if is_mathml or is_intact:
                 continue
             try:
@@ -349,14 +484,6 @@ def _checked(text: str) -> str:
 def _looks_like_latex(text: str) -> bool:
     """Return True if a text without dollar signs is a formula: commands, scripts or equations, and no words."""
     return bool(_COMMAND.search(text)) and not _PROSE.search(re.sub(r"\{[a-zA-Z*]+\}", "", text))
-
-
-def _is_formula_alone(post: Post) -> bool:
-    return not any(_has_words(sentence.text) for sentence in passage(post).sentences)
-
-
-def _has_words(sentence: str) -> bool:
-    return any(map(str.isalnum, PLACEHOLDER.sub(" ", sentence)))
 
 
 def _with_wildcards(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:

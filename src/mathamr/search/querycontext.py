@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Protocol
 
 from mathamr.core.cancellation import check_cancelled
-from mathamr.formulas.trees import Trees, trees_of
+from mathamr.formulas.trees import Trees
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import READING, Terms, post_terms, terms_of_trees
+from mathamr.index.lexical.terms import Terms, post_terms, terms_of_trees
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
 from mathamr.search.wildcards import has_wildcards
@@ -103,12 +103,12 @@ class QueryContext:
         """Both trees of the target formula."""
         return (None, None) if self.formula is None else self.query.trees[self.formula.id]
 
-    @cached_property
+    @property
     def lexical_trees(self) -> Trees:
         """The same trees in the reading of the lexical index, by which formulas are compared."""
         if self.formula is None:
             return (None, None)
-        return trees_of(self.formula, self.query.post.macros, READING)[0]
+        return self.query.meant_trees[self.formula.id]
 
     @cached_property
     def visual(self) -> str:

@@ -60,11 +60,11 @@ class QueryEncoder:
     def encode(self, query: Query, timer: StageTimer) -> EncodedQuery:
         """Encode a query; the time counts for the stages load, amr and encode."""
 
-        return self._posts.get_or_make(query.post.to_json(), lambda: self._encoded_now(query, timer))
+        return self._posts.get_or_make(query.key, lambda: self._encoded_now(query, timer))
 
     def notes(self, query: Query) -> tuple[str, ...]:
         """Return the notes on a query; none if it was not encoded."""
-        found = self._posts.get(query.post.to_json())
+        found = self._posts.get(query.key)
         return found.notes if found is not None else ()
 
     def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
@@ -79,7 +79,7 @@ class QueryEncoder:
                 (found,) = system.encode_visuals([VisualFormula(key=key, formula=formula, opt=opt, slt=slt)])
             return found
 
-        return self._visuals.get_or_make(f"{formula.id}\n{query.post.to_json()}", make)
+        return self._visuals.get_or_make(f"{formula.id}\n{query.key}", make)
 
     def _encoded_now(self, query: Query, timer: StageTimer) -> EncodedQuery:
         with timer("load"):

@@ -2,43 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from mathamr.core.arrays import BoolArray, IntArray
-from mathamr.formulas.typed.names import GREEK
-from mathamr.index.lexical.terms import (
-    STOP_WORDS,
-    count_words,
-    is_ideograph,
-    stems,
-    word_tokens,
-    words,
-)
+from mathamr.index.lexical.terms import count_words, is_ideograph
 from mathamr.index.scored import EntryNames
-from mathamr.posts.passage import PLACEHOLDER
-from mathamr.posts.postkind import ASKING, kind_named
-from mathamr.search.query import Query
 
-EQUATIONS = frozenset({"equation", "inequality", "identity", "formula"})
-"""Words that name statements, beside the kinds of posts."""
 MOST_WORDS = 4
 """A query with more words, common ones not counted, says what it means in other words than its answer may."""
-
-
-def asks_for_statement(query: Query) -> bool:
-    """Return True if a query is a statement in the notation of a library, or its words name one.
-
-    >>> [asks_for_statement(Query.of_text(text)) for text in ("Sylow theorems", "normal subgroup", "Pell's equation")]
-    [True, False, True]
-    """
-    if query.post.markup == "declaration":
-        return True
-    said = (word.removesuffix("s") for word in words(PLACEHOLDER.sub(" ", query.passage.text)))
-    return any(word in EQUATIONS or kind_named(word) in ASKING for word in said)
 
 
 def is_letter(word: str) -> bool:
@@ -59,7 +35,7 @@ class TermHolders(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class QueryWords:
     """For each word, the terms by which a post has it: its stem and, of a word alone that names a symbol, that symbol."""
 
@@ -68,26 +44,21 @@ class QueryWords:
     """Of a word alone that names an operator: terms of LaTeX that together spell it out."""
 
     @classmethod
-    def of(cls, query: Query, corrected: Mapping[str, str]) -> QueryWords:
-        """Return the words of a query, misspelt ones corrected; common words and letters, which may stand in formulas, are left out."""
-        found = {
-            corrected.get(word, word)
-            for word in words(PLACEHOLDER.sub(" ", query.passage.text))
-            if word not in STOP_WORDS and word not in GREEK and not is_letter(word)
-        }
-        wanted = [{("stems", stem)} for stem in dict.fromkeys(stems(sorted(found)))]
-        spelled: list[frozenset[str]] = []
-        if query.symbol_terms:
-            spelled = [terms for terms in query.symbol_terms if len(terms) > 1]
-            single = frozenset().union(*(terms for terms in query.symbol_terms if len(terms) == 1))
-            own = {("stems", stem) for stem in word_tokens(query.text)}
-            wanted = [{*own, *(("latex", term) for term in single)}]
-        return cls(tuple(map(frozenset, wanted)), tuple(spelled))
+    def of_stems(cls, stems: Sequence[str]) -> QueryWords:
+        """Return words by their stems."""
+        return cls(tuple(frozenset([("stems", stem)]) for stem in dict.fromkeys(stems)))
+
+    @classmethod
+    def of_symbol(cls, stems: Sequence[str], symbol: Sequence[frozenset[str]]) -> QueryWords:
+        """Return a word alone that names a symbol, by its stem and by the terms of LaTeX that have the symbol or spell it out."""
+        single = frozenset().union(*(terms for terms in symbol if len(terms) == 1))
+        own = {("stems", stem) for stem in stems} | {("latex", term) for term in single}
+        return cls((frozenset(own),), tuple(terms for terms in symbol if len(terms) > 1))
 
     def __len__(self) -> int:
         return len(self.wanted)
 
-    @property
+    @cached_property
     def is_short(self) -> bool:
         """True if there are words, and no more than an answer would repeat."""
         return 0 < count_words([min(terms)[1] for terms in self.wanted]) <= MOST_WORDS

@@ -26,6 +26,7 @@ from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import MAX_DEPTH, SearchOptions
+from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import PARENT, RankedResult
 from mathamr.systems.field import FieldTarget
@@ -146,9 +147,9 @@ class Ranker(ABC):
         return []
 
     @property
-    def corrected(self) -> Mapping[str, str]:
-        """Misspelt words of the query, and their corrections."""
-        return {}
+    def query(self) -> Query:
+        """The query, misspelt words of it corrected."""
+        return self.context.query
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
         """Return the results of a ranking, best first; `name` labels the evidence of a ranking without components."""

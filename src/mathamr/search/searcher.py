@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from mathamr.core.closing import Closing
@@ -260,13 +259,13 @@ class Index(Closing):
         groups = group_ranked(ranked, self.archive.catalogue) if group else [[each] for each in ranked]
         page = groups[offset : offset + k]
         with timer("snippet"):
-            corrected = list(ranker.corrected.values()) if by_words else ()
-            wanted = Wanted(context.query, corrected, context.budget.compared_ngrams)
+            asked = ranker.query
+            wanted = Wanted(asked if by_words else context.query, context.budget.compared_ngrams)
             is_listing = context.query.is_listing
             if wanted.is_empty and not is_listing:
                 notes.append("the query has only common words; add more specific ones")
             near = not is_listing and any(True for _ in fields_of(ranking))
-            confidence = self.confidence(context.query, ranked, ranker.corrected)
+            confidence = self.confidence(asked, ranked)
             labels = confidence.matches() if task == "answers" else list(map(formula_match, ranked))
             if task == "formulas" or not confidence.unmentioned:
                 notes += self._remarks(context.query, ranked, ranking, where)
@@ -305,11 +304,10 @@ class Index(Closing):
         self,
         query: Query,
         ranked: Sequence[RankedResult],
-        corrected: Mapping[str, str] = MappingProxyType({}),
         lexicon: LexicalPart | None = None,
     ) -> Confidence:
         """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
-        return self._judge.confidence(query, ranked, corrected, lexicon)
+        return self._judge.confidence(query, ranked, lexicon)
 
     def _counts(self, task: Task, ranked: Sequence[RankedResult]) -> FilterCounts:
         found = self.archive.payloads(

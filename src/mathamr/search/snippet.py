@@ -12,7 +12,7 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, DoubleArray, IndexArray, Int32Array, IntArray
 from mathamr.core.cancellation import check_cancelled
-from mathamr.index.lexical.terms import STOP_WORDS, WORD, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, WORD, stems, words
 from mathamr.index.preview import (
     Preview,
     SentenceNumbers,
@@ -101,14 +101,14 @@ class WantedFormulas:
 
 
 class Wanted:
-    """The words and formulas of a query that a snippet should show; `more` are corrections of misspelt words.
+    """The words and formulas of a query that a snippet should show, with corrections of misspelt words.
 
     Formulas beyond the budget are not compared, but counted.
     """
 
-    def __init__(self, query: Query, more: Iterable[str] = (), budget: WorkBudget | None = None) -> None:
-        texts = (*(sentence.text for sentence in query.passage.sentences), *more)
-        self._stems = frozenset(stem for text in texts for stem in _stems(text))
+    def __init__(self, query: Query, budget: WorkBudget | None = None) -> None:
+        said = {*query.words, *query.corrected.values()} - STOP_WORDS
+        self._stems = frozenset(query.stems(said))
         self._numbers = np.array(sorted(set(map(hash_term, self._stems))), np.int32)
         initials = "".join(map(re.escape, sorted({stem[0] for stem in self._stems})))
         pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
@@ -195,7 +195,7 @@ class _KnownWords(dict[str, bool]):
         self._wanted = frozenset(wanted)
 
     def __missing__(self, word: str) -> bool:
-        self[word] = not self._wanted.isdisjoint(_stems(word))
+        self[word] = not self._wanted.isdisjoint(_stems_of(word))
         return self[word]
 
 
@@ -410,10 +410,9 @@ def _joint(last: Fragment) -> Fragment:
 
 
 @lru_cache(maxsize=CACHED_PARTS)
-def _stems(text: str) -> tuple[str, ...]:
-    """Return the stems of the words of a sentence without stop words."""
-    content = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
-    return tuple(word_tokens(" ".join(content)))
+def _stems_of(word: str) -> tuple[str, ...]:
+    """Return the stems of what is written like a word, such as `Banach-Tarski`; common words have none."""
+    return tuple(stems([part for part in words(word) if part not in STOP_WORDS]))
 
 
 def is_plain(text: str) -> bool:

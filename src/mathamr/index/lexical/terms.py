@@ -318,6 +318,14 @@ def stems(words: Sequence[str]) -> list[str]:
     return [stem or word for stem, word in zip(found, words, strict=True)]  # nothing would remain of "s"
 
 
+class Stems(dict[str, str]):
+    """The stems of words, each computed when it is asked for."""
+
+    def __missing__(self, word: str) -> str:
+        (self[word],) = stems([word])
+        return self[word]
+
+
 def latex_tokens(latex: str) -> list[str]:
     """Return the tokens of a formula: commands, letters, numbers and signs; braces and spacing commands are left out.
 
