@@ -142,7 +142,5 @@ def test_the_words_that_count_are_neither_common_words_nor_letters(text: str, st
 
 
 def test_a_word_alone_that_names_a_symbol_is_the_symbol_too() -> None:
-    assert Query.of_text("sum").wanted.wanted == (
-        frozenset([("stems", "sum"), ("latex", "$\\sum")]),
-    )
+    assert Query.of_text("sum").wanted.wanted == (frozenset([("stems", "sum"), ("latex", "$\\sum")]),)
     assert len(Query.of_text("x").wanted) == 1
