@@ -23,12 +23,14 @@ LONGEST_SENTENCE = 1_500
 LONGEST_NOTATION = 40
 """Characters of the LaTeX of a notation such as `|G|`."""
 _F = r"F\d+[bctdei]"
-_LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+){_F})*)"
+_LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F\d+x|…|\.\.\.))*)"
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|often|sometimes|throughout|first|instead|only)\s+)?"
 _ARTICLE = r"(?=(?:an?|the|some|any|its|our|their|all)\s)"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)|(?<=\b[a-z])\.){2,160}?)"
 _END = r"(?=\.\s*$|(?<!\b[a-z])\.(?!\w)|[;:()]|,?\s+(?:such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+F\d|$)"
-_WORD = r"(?:(?!F\d|(?:of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
+_WORD = r"(?:(?!F\d|(?:of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write|finds?|gets?|uses|introduces|gives|obtains?|sees?|takes|yields|says|shows?|means|makes|per|th|notations?)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
+_OVER = r"(?:F\d+[a-z](?:-|\s+))?"
+"""A formula before a noun: a $k$-algebra, an $n \\times n$ matrix."""
 _OF = rf"(?:\s+(?:of|on|in|from)\s+(?:{_WORD}\s+){{0,3}}{_WORD}(?<=s))"
 _SOME = r"(?:an?|any|every|each|some|no|one|two|three|several|our|(?:exactly|at least|at most)\s+one|another)"
 _GOES_ON = r"(?=\s*(?:[.,;:()!?]|$)|\s+(?:of|in|on|is|are|be|with|and|or|such|has|have|had|can|that|which|where|we|if|there|from|to|over|for|as|at|by|when|satisf\w+|does|do|then|whose|so|must|lies?|into|not|contain\w*|exists?|will|may|converges|defined|given|under|between|belongs?|it|the|being|on|here|whenever|only|acting|acts|act|corresponding|called|relative|via|does|represents?|\w+(?:ing|ed|ly))\b)"
@@ -36,26 +38,27 @@ _NAMED = rf"(?:\s+{_LIST}{_GOES_ON}|,\s+(?P<apart>F\d+b)(?=\s*[,.;)]))"
 _IS = r"(?:is|are|be|denotes?|stands? for|represents?|being)"
 EXAMPLES: dict[str, str] = {
     r"Let $x$ be a number.": rf"\b(?:let|suppose|assume|say|if)\s+{_ADVERB}(?:that\s+|we let\s+)?{_LIST}\s+{_ADVERB}(?:be|denotes?|stands? for|represents?)\s+{_ADVERB}{_PHRASE}{_END}",
-    r"Suppose that $x$ is positive.": rf"\b(?:suppose|assume|say)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+{_PHRASE}{_END}",
-    r"If $X$ is a set, it is large.": rf"\b(?:if|when|whenever)\s+{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the)\s|(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices)\b){_PHRASE}{_END}",
-    r"It is $x+y$, where $x$ is the mean.": rf"\b(?:where|here|in which|with)\s*,?\s+{_LIST}\s+{_ADVERB}{_IS}\s+{_ARTICLE}{_PHRASE}{_END}",
+    r"Suppose that $X$ is a set.": rf"\b(?:suppose|assume|say|if|when|whenever)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the)\s|(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices|primes?)\b){_PHRASE}{_END}",
+    r"It is $x+y$, where $x$ is the mean.": rf"\b(?:where|here|in which|with)\s*,?\s+{_LIST}\s+(?:{_ADVERB}{_IS}\s+{_ARTICLE}|(?=the\s)|are\s+(?=(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)){_PHRASE}{_END}",
     r"Here $x$ denotes the mean.": rf"{_LIST}\s+(?:will\s+|shall\s+|to\s+)?{_ADVERB}(?:denotes?|stands? for|represents?)\s+(?:by\s+)?{_ARTICLE}{_PHRASE}{_END}",
-    r"We write $|G|$ for the order of a group.": rf"\b(?:denoted?|denoting|writ(?:e|ing|ten)|call|label|use|using|notations?|symbols?)\s+(?:by|with|as|the symbol|the notation)?\s*{_LIST}\s+(?:for|to denote|to mean|to stand for|to represent|as)\s+{_ARTICLE}{_PHRASE}{_END}",
+    r"We write $|G|$ for the order of a group.": rf"\b(?:denoted?|denoting|writ(?:e|ing|ten)|call|label|use|using|notations?|symbols?)\s+(?:by|with|as|the symbol|the notation)?\s*{_LIST}\s+(?:for|to denote|to mean|to stand for|to represent|as)\s+(?=(?:an?|the|its|our|their)\s){_PHRASE}{_END}",
     r"Denote by $K$ the kernel.": rf"\b(?:denote|call|label)\s+(?:by|with)?\s*{_LIST}\s+{_ARTICLE}{_PHRASE}{_END}",
     r"The kernel is denoted by $K$.": rf"(?P<said>\b(?:an?|the)\s+[^.,;:()]{{2,80}}?)\s*[,(]?\s+(?:is|are|be|which we|we|usually|often|also|will be)?\s*(?:is|are|be)?\s*(?:usually|often|also|simply|sometimes)?\s*\(?(?:denoted|written|symbolized|labell?ed)\s+(?:by|as|with)?\s*{_LIST}",
     r"We denote the kernel by $K$.": rf"\b(?:denote|write|let us denote|label|call)\s+(?P<said>(?:the|an?|its|this|our|their)\s+[^.,;:()]{{2,80}}?)\s+(?:by|as|with)\s+(?:the\s+symbols?\s+)?{_LIST}",
     r"By $K$ we mean the kernel.": rf"\bby\s+{_LIST}\s+we\s+{_ADVERB}(?:denote|mean)\s+{_PHRASE}{_END}",
     r"Then $N$, the size of a sample, grows.": r"(?<!\bat )(?<!\bfor )(?<!\bin )(?<!\bif )(?<!\bwith )(?<!\bwhen )(?P<symbols>F\d+b)\s*(?:,\s+(?=(?:the|our|its)\s)(?P<said>[^.,;:()]{4,60}),|\(\s*(?=(?:the|an?)\s)(?P<or>[^.;:()]{4,60})\)|,\s+which\s+(?:is|denotes|represents)\s+(?P<which>(?:the|an?)\s+[^.;:(),]{4,60}))",
-    r"Thus $x$ is the mean of all values.": rf"{_LIST}\s+(?:is|are)\s+(?P<said>the\s+{_WORD}(?:\s+{_WORD}){{0,3}}\s+(?:of|for)\s+[^.;:(),]{{2,80}}?){_END}",
+    r"Thus $x$ is the mean of all values.": rf"(?<!\bof )(?<!\bin )(?<!\bon ){_LIST}\s+(?:is|are)\s+(?P<said>the\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,3}}\s+(?:of|for)\s+[^.;:(),]{{2,80}}?){_END}",
+    r"The set $I$ of pairs is finite.": rf"(?P<said>\bthe\s+{_WORD})\s+{_LIST}(?P<of>\s+of\s+(?:all\s+)?(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)",
+    r"We define the commutator $[A,A]$ to be zero.": rf"\b(?:define|introduce)\s+(?P<said>(?:the|an?)\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,4}})\s+{_LIST}",
     r"And $b = 1$: the slope of a line.": rf"(?P<symbols>F\d+[de])\s*:\s*(?P<said>(?:the|an?|its)\s+[^.;:]{{4,80}}?){_END}",
-    r"Every compact set $K$ is closed.": rf"(?P<said>\b{_SOME}\s+(?:{_WORD}\s+)?(?:{_WORD}\s+and\s+)?(?:{_WORD}\s+){{0,3}}{_WORD}){_NAMED}",
-    r"It has a sequence of points $x$ in it.": rf"(?P<said>\b{_SOME}\s+{_WORD}(?:\s+{_WORD}){{0,3}}{_OF}){_NAMED}",
-    r"Now take the sample size $n$ as known.": rf"(?P<said>\b(?:the|its|their|our)\s+{_WORD}(?:(?:\s+{_WORD}){{1,4}}|(?:\s+{_WORD}){{0,3}}{_OF})){_NAMED}",
+    r"Every compact set $K$ is closed.": rf"(?P<said>\b{_SOME}\s+{_OVER}(?:{_WORD}\s+)?(?:{_WORD}\s+and\s+)?(?:{_WORD}\s+){{0,3}}{_WORD}){_NAMED}",
+    r"It has a sequence of points $x$ in it.": rf"(?P<said>\b{_SOME}\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,3}}{_OF}){_NAMED}",
+    r"Now take the sample size $n$ as known.": rf"(?P<said>\b(?:the|its|their|our)\s+{_OVER}{_WORD}(?:(?:\s+{_WORD}){{1,4}}|(?:\s+{_WORD}){{0,3}}{_OF})){_NAMED}",
     r"It is normal with mean $x$ and known.": rf"\b(?:with|has)\s+(?P<said>(?:{_WORD}\s+){{1,3}}){_LIST}{_GOES_ON}",
     r"They lie in all compact sets $K$ and grow.": rf"\b(?:given|fix|consider|for|all|two|three|choose|pick|are|be|exist|define|of|let)\s+(?P<said>(?:{_WORD}\s+){{0,3}}{_WORD.replace('[A-Za-z', '[a-z', 1)}(?<=s)\s+){_LIST}{_GOES_ON}",
     r"There is an $n$ such that it holds.": rf"\b(?:an?|any|some|one|exists?|exist|is)\s+(?P<symbols>F\d+b)\s+(?P<said>such that\s+[^.;:]{{2,60}}?){_END}",
     r"It holds for all $x$ in the set.": rf"\b(?:for|all|any|every|some|each|let|fix|given|choose|pick|take)\s+{_LIST}\s+(?P<said>in\s+(?:the\s+|an?\s+)?(?:F\d+[a-z]|{_WORD}(?:\s+{_WORD}){{0,2}}))",
-    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are))\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
+    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
     r"It holds for $x \in A$.": r"\b(?:for|with|where|over|index\w*\s[^.,;:]{0,60}?\bby)\s+(?P<symbols>F\d+c(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)F\d+c)*)",
     r"It is a map $f\colon X \to Y$.": rf"(?P<said>\b(?:an?|any|every|each|some|two|three|for|all|suppose|and)\s+(?:{_WORD}\s+){{0,4}})(?P<symbols>F\d+[td])",
     r"Now $n := 2$.": r"(?P<symbols>F\d+[td])",
@@ -64,11 +67,11 @@ EXAMPLES: dict[str, str] = {
 PATTERNS = tuple(re.compile(pattern, re.I) for pattern in EXAMPLES.values())
 _EQUATION = re.compile(
     rf"(?:\b(?P<said>(?:(?P<definite>the|our|its|this)|an?|one)\s+{_WORD}(?:\s+{_WORD}){{0,5}}(?:\s+(?:of|for|on|in)\s+(?:{_WORD}|the\b|an?\b)(?:(?!\b(?:if|when|then|that|where|iff|to)\b)[^.,;:]){{2,60}}?)?)"
-    rf"(?(definite)\s*[,:]?|)\s+(?:(?:is|are|as|be|by|has the form|which\s+(?:is|can\s+be)|\w+ly|(?:we\s+)?(?:can\s+)?(?:define|defined|given|written)(?:\s+(?:as|by|to be))?|then|simply)\s+){{0,4}}(?(definite)[,:]?|)\s*(?P<symbols>F\d+[de]))",
+    rf"(?(definite)\s*[,:]?|)\s+(?:(?:is|are|as|be|by|has the form|which\s+(?:is|can\s+be)|\w+ly|(?:we\s+)?(?:can\s+)?(?:define|defined|given|written)(?:\s+(?:as|by|to be))?|then|simply)\s+){{0,4}}(?:as follows:?\s+)?(?(definite)[,:]?|)\s*(?P<symbols>F\d+[de]))",
     re.I,
 )
 """An equation behind a noun: it introduces its left side if it is one."""
-_MORE = re.compile(r"\s*,?\s+(?:and\s+)?(F\d+[ctd])")
+_MORE = re.compile(r"\s*,?\s+(?:and\s+)?(F\d+[ctde])")
 """What a formula that is introduced may be followed by: others that say what they are themselves."""
 HAS_VERB = re.compile(
     r"\b(?:let|suppos|assum|denot|writ|call|stand|represent|symbol|mean|fix|consider)", re.I
@@ -79,20 +82,27 @@ _UNFINISHED = re.compile(
     r"^not\b|\b(?:the|an?|of|to|on|in|that|is|are|be|between|by|for|with|and|or|as)$", re.I
 )
 _PREDICATE = re.compile(r"\b(?:be|is|are|as|being)\s+\Z")
-_DEFINES = re.compile(r"\$(?::=|\\coloneqq?|\\defeq|\\triangleq)")
-_COMPARES = re.compile(r"\$(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid)(?![A-Za-z]))")
-_ARROW = re.compile(
-    r"\\(?:long|hook|two\w+)?(?:rightarrow|to|twoheadrightarrow|hookrightarrow|longmapsto|dashrightarrow)(?![A-Za-z])|->|→|\\rightarrow"
-)
+_TO = r"(?:\\(?:(?:long|hook|two)?(?:head)?(?:right)?arrow|to|(?:two|hook|dash|long)\w*arrow|(?:long)?mapsto|(?:inj|surj)to)(?![A-Za-z])|->|→)"
+_CLASSES = {
+    name: re.compile(rf"\$\s*{pattern}", re.S)
+    for name, pattern in {
+        "d": r"(?::=|\\coloneqq?|\\defeq|\\triangleq)",
+        "e": r"(?:=|\\equiv)",
+        "t": rf"(?::|\\colon).*{_TO}",
+        "i": r"(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid)(?![A-Za-z]))",
+        "x": _TO,
+    }.items()
+}
+"""What a formula says of its symbols, by what follows them; only an arrow says nothing."""
 _VERBS = names(
     "let-01 suppose-01 assume-01 assume-02 denote-01 write-01 call-01 call-02 call-03 stand-03 represent-01 fix-03 consider-01 consider-02 mean-01 symbolize-01"
 )
 _NAMING = names("denote-01 write-01 call-01 call-02 call-03 stand-03 represent-01 mean-01 symbolize-01")
 _EMPTY = names(
-    "such case following formula equation fact one it that this example proof theorem lemma proposition corollary definition section fixed given arbitrary nonempty single particular convention different distinct exercise"
+    "such case following formula equation fact one it that this example proof theorem lemma proposition corollary definition section fixed given arbitrary nonempty single particular convention different distinct exercise condition identity relation equality inequality bound recurrence law rule equations notation notations"
 )
 _RELATION = re.compile(
-    r"\\(?:in|ni|colon|to|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]|(?<=\s)(?:in|subset(?:\.eq)?)(?=\s)"
+    r"\\(?:in|ni|colon|to|(?:right|longright|hookright|twoheadright)arrow|injto|surjto|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]|(?<=\s)(?:in|subset(?:\.eq)?)(?=\s)"
 )
 _SYMBOL = re.compile(
     r"""\s*(?:(?:\\left)?(?:\(|\\\{)\s*)?   # a tuple or a sequence is introduced by its first letter
@@ -106,6 +116,9 @@ _SYMBOL = re.compile(
     (?:\s*(?:_|\^)\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\[A-Za-z]+|[^\s\\{}])){0,8}""",
     re.X,
 )
+_DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
+_APPLIED = re.compile(r"^[^,]*\w\S*\s*\(|^\s*(?:\||\\l)")
+_POWER = re.compile(r"\^\{\s*(?:-(?!\s*1\s*\})|[^{}]*/|\\o)|\^\{\s*-\s*1\s*\}\s*\(")
 _BRACKETED = re.compile(
     r"(?:\\(?:left|lvert|lVert|langle|\|)|[|\[(]|‖|⟨).*|[A-Za-z]{1,3}[/\\].*|.*(?:/|\\(?:otimes|oplus|circ|cdot|times|mid|cap|cup|wedge|vee|setminus)(?![A-Za-z])).*"
 )
@@ -162,6 +175,7 @@ def _by_patterns(text: str, symbols: Mapping[str, list[tuple[str, str, str]]]) -
         for match in pattern.finditer(text):
             groups = match.groupdict()
             said = next((groups[each] for each in ("said", "or", "which") if groups.get(each)), "")
+            said += groups.get("of") or ""
             said = _CODE.sub(lambda code: names[code.group()], said)
             place = "apart" if groups.get("apart") else "symbols"
             if place == "apart" and _PREDICATE.search(text[: match.start()]):
@@ -175,18 +189,10 @@ def _by_patterns(text: str, symbols: Mapping[str, list[tuple[str, str, str]]]) -
 
 def _class(found: list[tuple[str, str, str]]) -> str:
     """Return a letter for what a formula says of its symbols: nothing, a definition, an equation, a type, or a condition."""
-    if not found:
-        return "x"
-    condition = found[-1][2]
+    condition = found[-1][2] if found else "$\\to"
     if not condition:
         return "b"
-    if _DEFINES.match(condition):
-        return "d"
-    if condition.startswith(("$=", r"$\equiv")):
-        return "e"
-    if _COMPARES.match(condition):
-        return "i"
-    return "t" if condition.startswith(("$:", r"$\colon")) and _ARROW.search(condition) else "c"
+    return next((name for name, pattern in _CLASSES.items() if pattern.match(condition)), "c")
 
 
 def _by_graph(graph: Amr) -> Iterator[tuple[str, str]]:
@@ -258,11 +264,18 @@ def symbols_of(latex: str, macros: tuple[str, ...] = ()) -> list[tuple[str, str,
     >>> symbols_of(r"x_1, \dots, y"), symbols_of(r"f\colon X\to Y"), symbols_of("|G|"), symbols_of("2n")
     ([('x', 'x_1', ''), ('y', 'y', '')], [('f', 'f', '$\\colon X\\to Y$')], [('|G|', '|G|', '')], [])
     """
-    latex = latex.strip()
+    latex = _DISPLAY.sub("", latex).strip()
     relation = next((each for each in _RELATION.finditer(latex) if _depth(latex[: each.start()]) == 0), None)
     head = latex[: relation.start()] if relation else latex
     condition = f"${latex[relation.start() :].strip()}$" if relation else ""
     if any(head.count(one) != head.count(other) for one, other in (("{", "}"), ("(", ")"), ("\\{", "\\}"))):
+        return []
+    if (
+        relation
+        and relation.group()[:1] not in "=:"
+        and not relation.group().startswith("\\col")
+        and _APPLIED.search(head)
+    ):
         return []
     parts = _parts(head) if _SYMBOL.match(head) else [head]
     found = {symbol: (symbol, name, condition) for part in parts for symbol, name in _symbol(part, macros)}
@@ -279,13 +292,19 @@ def _symbol(head: str, macros: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         return
     rest, label = head[match.end() :].strip(), _label(match["base"], macros)
     is_name = len(label) > 1 and label.isalpha()
-    if label and (not rest or is_name or rest.startswith(("(", "\\big", ",", "[", ")", "\\}", "\\right"))):
+    if rest and re.fullmatch(r"(?:/[A-Za-z])+", rest):
+        yield "".join(head.split()), head.strip()
+    elif (
+        label
+        and not _POWER.search(match.group())
+        and (not rest or is_name or rest.startswith(("(", "\\big", ",", "[", ")", "\\}", "\\right")))
+    ):
         yield label + "".join(match["marks"].split()), match.group().strip()
 
 
 def _depth(latex: str) -> int:
     """Return how many braces are open at the end of LaTeX, those of sets included."""
-    return latex.count("{") - latex.count("}")
+    return latex.count("{") - latex.count("}") + latex.count("(") - latex.count(")")
 
 
 def _parts(head: str) -> list[str]:
