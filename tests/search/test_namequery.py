@@ -139,7 +139,7 @@ def test_what_says_more_than_a_name_or_nothing_known_is_ranked_as_ever(index: In
     assert NameQuery.of(Query.of_text(query), archive.lexical.posts, archive.catalogue) is None
     hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
     assert isinstance(hybrid, Promote)
-    plain, _ = index.rank(query, strategy=hybrid.ranking)
+    plain, _ = index.rank(query, strategy=hybrid.first)
     assert index.rank(query)[0] == plain
 
 
@@ -158,7 +158,7 @@ def test_without_its_promotion_vectors_would_have_won(index: Index) -> None:
         "nowhere dense": ["baire", "mixed"],
     }
     plain = {
-        query: [each.id for each in index.rank(query, strategy=hybrid.ranking)[0]][:2] for query in queries
+        query: [each.id for each in index.rank(query, strategy=hybrid.first)[0]][:2] for query in queries
     }
     assert plain != queries
 

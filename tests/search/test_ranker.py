@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from mathamr.search.fusion import FUSIONS, WeightedSum
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.ranker import FoundHits, Ranker, filtered, followed, of_rows
+from mathamr.search.ranker import FoundHits, Leaf, Ranker, filtered, followed, of_rows
 from mathamr.search.results import RankedResult
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import (
@@ -60,11 +61,12 @@ class Listed(Ranker):
     def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> list[Scored]:
         return [hit for hit in RANKINGS[name] if hit.id in ids]
 
+    @cached_property
+    def _leaves(self) -> Mapping[type, Leaf]:
+        return {**super()._leaves, Aligned: Leaf(None, lambda _, ids: self._aligned(ids))}
+
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
         return [Scored(each, 1.0 / place) for place, each in enumerate(sorted(ids), 1)]
-
-    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
-        return self._aligned(ids)
 
     def _promoted(self, ranking: Promote, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)

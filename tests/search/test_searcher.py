@@ -113,8 +113,8 @@ def blend_of(index: Index) -> Fuse:
     """The fusion of answers, in which only what is called as was asked comes first."""
     _, ranking = index.ranking("answers", "fused")
     assert isinstance(ranking, Promote)
-    assert isinstance(ranking.ranking, Fuse)
-    return ranking.ranking
+    assert isinstance(ranking.first, Fuse)
+    return ranking.first
 
 
 def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.openform import omits
@@ -22,12 +22,12 @@ from mathamr.posts.post import Formula
 from mathamr.search.formulagrade import FormulaGrader
 from mathamr.search.options import SearchOptions
 from mathamr.search.querycontext import QueryContext
-from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
+from mathamr.search.ranker import FoundHits, Leaf, Payloads, Ranker, filtered, of_rows
 from mathamr.search.results import GRADE, MOST_GRADED, RankedResult
 from mathamr.search.wildcards import Fit, fit
 from mathamr.search.workbudget import Affords, WorkBudget
 from mathamr.systems.nodematch import node_comparer
-from mathamr.systems.ranking import Belongs, BestFormula, Inherit, MaxSim, Nearest, NearestRows, Promote
+from mathamr.systems.ranking import Aligned, AlikeNodes, MaxSim, Nearest, NearestRows, Promote
 
 COMPLETING_CANDIDATES = 50
 """Formulas of the first ranks among which those are looked for that complete a query without bounds."""
@@ -102,11 +102,6 @@ class FormulaRanker(Ranker):
     """Ranks visual classes by vectors of formulas or classes, and by the terms of their trees."""
 
     task = "formulas"
-    unsuited: ClassVar[Mapping[type, str]] = {
-        BestFormula: "of posts by their formulas",
-        Inherit: "by the parents of posts",
-        Belongs: "by the members of posts",
-    }
 
     def __init__(
         self,
@@ -125,6 +120,14 @@ class FormulaRanker(Ranker):
         """The trees of visual classes in the reading of the lexical index; None for those that were too long."""
         self._similarities: dict[str, float] = {}
         self._reading = WorkBudget(self._bounds.read_characters)
+
+    @cached_property
+    def _leaves(self) -> Mapping[type, Leaf]:
+        return {
+            **super()._leaves,
+            Aligned: Leaf(None, lambda _, ids: self._aligned(ids), "align"),
+            AlikeNodes: Leaf(None, lambda leaf, ids: self._alike(ids, leaf.model), "align"),
+        }
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self.engine[leaf.field]

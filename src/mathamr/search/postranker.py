@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, partial
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -32,17 +32,15 @@ from mathamr.search.namequery import (
     is_declaration,
     is_module_note,
 )
-from mathamr.search.options import SearchOptions
+from mathamr.search.options import MAX_DEPTH, SearchOptions
 from mathamr.search.ownnames import formula_called
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.querywords import QueryWords
-from mathamr.search.ranker import FoundHits, Payloads, Ranker, followed, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Leaf, Payloads, Ranker, Step, followed, of_rows, unsuited
 from mathamr.search.results import GRADE, MEMBER, MOST_GRADED, PARENT, RankedResult
 from mathamr.search.wordsfirst import order_by_words
 from mathamr.systems.ranking import (
-    Aligned,
-    AlikeNodes,
     Belongs,
     BestFormula,
     Fuse,
@@ -96,10 +94,6 @@ class PostRanker(Ranker):
     """
 
     task = "answers"
-    unsuited: ClassVar[Mapping[type, str]] = {
-        Aligned: "that aligns trees of formulas",
-        AlikeNodes: "that compares the nodes of formulas",
-    }
 
     def __init__(
         self,
@@ -127,6 +121,14 @@ class PostRanker(Ranker):
         """The formula of the name that was typed, if posts were found by it."""
         if has_declarations:
             self._weighting = DECLARATIONS
+
+    @cached_property
+    def _leaves(self) -> Mapping[type, Leaf]:
+        return {**super()._leaves, BestFormula: Leaf(self._by_formulas, self._scores_by_formulas, stage="")}
+
+    @cached_property
+    def _steps(self) -> Mapping[type, Step]:
+        return {**super()._steps, Inherit: self._inherited, Belongs: self._with_members}
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self._field(leaf.field)
@@ -165,6 +167,12 @@ class PostRanker(Ranker):
                     totals[post] = totals.get(post, 0.0) + share * score
                     self._best_formulas.setdefault(post, []).append((ranker, visual, share))
         return ScoredColumns(list(totals), np.array([*totals.values()], np.float64)).best(options.depth)
+
+    def _scores_by_formulas(self, ranking: BestFormula, ids: Sequence[str]) -> Sequence[Scored]:
+        """Score given posts by their best formulas; 0 for those without any that was found."""
+        found = {hit.id: hit.score for hit in self._by_formulas(ranking, SearchOptions(MAX_DEPTH))}
+        scored = (Scored(each, found.get(each, 0.0)) for each in self._payloads("posts", ids))
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
     def _weighed_formulas(self, most: int) -> list[tuple[Formula, float]]:
         """Return the largest formulas of the query, each look once, with their shares of all symbols."""
@@ -236,7 +244,7 @@ class PostRanker(Ranker):
         hits = sorted((Scored(*each) for each in scores.items()), key=lambda hit: (-hit.score, hit.id))
         return FoundHits(followed(hits, rest), {**found.named(ranking.first), PARENT: shown})
 
-    def _with_members(self, ranking: Belongs, found: FoundHits, *, is_search: bool = False) -> FoundHits:
+    def _with_members(self, ranking: Belongs, found: FoundHits) -> FoundHits:
         """Add a share of the score of its best member to whatever the first results belong to."""
         if self._collection is None or self.context.query.asks_for_statement:
             return found
@@ -247,7 +255,7 @@ class PostRanker(Ranker):
         for member, score in pooled:
             if score > 0 and member in owners:
                 best.setdefault(owners[member], score)
-        if is_search:
+        if found.may_grow:
             columns = self._with_missing(columns, best)
         places = columns.find(best)
         shown = {
@@ -388,9 +396,8 @@ class PostRanker(Ranker):
             found = central_first(found, self._payloads)
         found = FoundHits(self._reorder(found.hits), found.evidence, found.unpromoted or found.hits)
         if self._name is not None and self._collection is not None:
-            with self.context.timer("rank"):
-                having = partial(self._lexicon().having, "stems")
-                hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
+            having = partial(self._lexicon().having, "stems")
+            hits, named = self._name.first(found.hits, self._collection, having, ranking.pool)
             found = FoundHits(hits, {**found.evidence, **named}, found.unpromoted or found.hits)
         return self._with_holders(found)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -25,13 +26,13 @@ from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
-from mathamr.search.options import MAX_DEPTH, SearchOptions
+from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
 from mathamr.search.querycontext import QueryContext
 from mathamr.search.results import PARENT, RankedResult
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.ranking import (
-    Adjustment,
+    Adjust,
     Aligned,
     AlikeNodes,
     Belongs,
@@ -50,7 +51,6 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
     Unhub,
-    inner_of,
 )
 
 _CANDIDATE_MARGIN = 24
@@ -69,6 +69,9 @@ class FoundHits:
 
     unpromoted: Sequence[Scored] = ()
     """The results before exact matches were promoted, if they were."""
+
+    may_grow: bool = False
+    """True if results may be added, since they were searched for and not given."""
 
     def own_scores(self, hits: Sequence[Scored]) -> dict[str, float]:
         """Return the scores of some of the hits before exact matches were promoted."""
@@ -98,12 +101,36 @@ class FoundHits:
 Payloads = Callable[[FieldTarget, Sequence[str]], dict[str, Payload]]
 
 
+Step = Callable[[Any, FoundHits], FoundHits]
+"""Returns what another ranking found with other scores."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """How a ranking that scores by itself finds results, unless it can only rerank, and how it scores given ones."""
+
+    find: Callable[[Any, SearchOptions], Sequence[Scored]] | None
+    score: Callable[[Any, Sequence[str]], Sequence[Scored]]
+    stage: str = "search"
+    """The stage that the time counts for; empty if it has stages of its own."""
+
+
+UNSUITED: Mapping[type, str] = {
+    Aligned: "that aligns trees of formulas",
+    AlikeNodes: "that compares the nodes of formulas",
+    BestFormula: "of posts by their formulas",
+    Inherit: "by the parents of posts",
+    Belongs: "by the members of posts",
+}
+"""Rankings that only one of the tasks supports, as an error describes them."""
+
+T = TypeVar("T")
+
+
 class Ranker(ABC):
     """Ranks the entries of an index for one query and one task."""
 
     task: ClassVar[Task]
-    unsuited: ClassVar[Mapping[type, str]] = MappingProxyType({})
-    """Types of rankings that this task does not support, with a description for the error."""
 
     def __init__(
         self,
@@ -173,18 +200,36 @@ class Ranker(ABC):
         """Score given results by a ranking, best first; ids that the index lacks are left out."""
         return self._scored(ranking, ids).hits if ids else []
 
-    def _check_suited(self, ranking: Ranking) -> None:
-        if what := self.unsuited.get(type(ranking)):
-            raise unsuited(what, self.task)
+    def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
+        """Find results by a ranking, best first, as the entries that the leaves score."""
+        self._where = options.where
+        match ranking:
+            case Rerank():
+                return self._reranked(ranking, options)
+            case Adjust():
+                step = self._suited(self._steps, ranking)
+                if self.context.query.kind in ranking.kinds_deepened:
+                    options = replace(options, depth=max(ranking.pool, options.depth))
+                found = self.find(ranking.first, options)
+                found.may_grow = True
+                return step(ranking, found)
+            case Fuse():
+                return self._fused_found(ranking.suited(self._weighed_as), options)
+        leaf = self._suited(self._leaves, ranking)
+        if leaf.find is None:
+            name = type(ranking).__name__
+            raise MathAMRError(f"{name} can only rerank: write Rerank(first=…, then={name}(…))")
+        with self.context.timer(leaf.stage) if leaf.stage else nullcontext():
+            return FoundHits(leaf.find(ranking, options))
 
     def _scored(self, ranking: Ranking, ids: Sequence[str]) -> FoundHits:
-        self._check_suited(ranking)
+        """Score given results by a ranking, best first."""
         match ranking:
-            case Rerank(then=then):
-                return self._scored(then, ids)
-            case Promote() | Inherit() | Unhub() | Belongs():
-                (first,) = inner_of(ranking)
-                return self._adjusted(ranking, self._scored(first, ids))
+            case Rerank():
+                return self._scored(ranking.then, ids)
+            case Adjust():
+                step = self._suited(self._steps, ranking)
+                return step(ranking, self._scored(ranking.first, ids))
             case Fuse():
                 ranking = ranking.suited(self._weighed_as)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
@@ -193,59 +238,48 @@ class Ranker(ABC):
                     name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
                 }
                 return FoundHits(self._fuse(ranking, JoinedRankings.of(list(parts.values()))), evidence)
-            case BestFormula():
-                known = self._payloads("posts", ids)
-                found = {hit.id: hit.score for hit in self._by_formulas(ranking, SearchOptions(MAX_DEPTH))}
-                scored = (Scored(each, found.get(each, 0.0)) for each in known)
-                return FoundHits(sorted(scored, key=lambda hit: (-hit.score, hit.id)))
-            case Lexical():
-                with self.context.timer("search"):
-                    return FoundHits(self._lexicon().score(self.context.terms, ids, self._weighting))
-            case Aligned():
-                with self.context.timer("align"):
-                    return FoundHits(self._aligned(ids))
-            case AlikeNodes(model):
-                with self.context.timer("align"):
-                    return FoundHits(self._alike(ids, model))
-            case MeanMaxSim(names):
-                with self.context.timer("search"):
-                    return FoundHits(_mean(self._field_scores(name, ids, names[0]) for name in names))
-            case Mutual(name):
-                with self.context.timer("search"):
-                    return FoundHits(self._mutual_scores(name, ids))
-            case Nearest(name) | MaxSim(name) | NearestRows(name):
-                with self.context.timer("search"):
-                    return FoundHits(self._totalled(ranking, self._field_scores(name, ids, name)))
+        leaf = self._suited(self._leaves, ranking)
+        with self.context.timer(leaf.stage) if leaf.stage else nullcontext():
+            return FoundHits(leaf.score(ranking, ids))
 
-    def find(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
-        """Find results by a ranking, best first, as the entries that the leaves score."""
-        self._check_suited(ranking)
-        self._where = options.where
-        match ranking:
-            case Rerank():
-                return self._reranked(ranking, options)
-            case Promote() | Inherit() | Unhub() | Belongs():
-                (first,) = inner_of(ranking)
-                if isinstance(ranking, Belongs) or (
-                    not isinstance(ranking, Promote) and self.context.query.kind in ranking.kinds
-                ):
-                    options = replace(options, depth=max(ranking.pool, options.depth))
-                return self._adjusted(ranking, self.find(first, options), is_search=True)
-            case Fuse():
-                ranking = ranking.suited(self._weighed_as)
-                return self._fused_found(ranking, options)
-            case BestFormula():
-                return FoundHits(self._by_formulas(ranking, options))
-            case Lexical():
-                with self.context.timer("search"):
-                    return FoundHits(self._by_words(self._lexicon(), options))
-            case Nearest() | MaxSim() | NearestRows():
-                with self.context.timer("search"):
-                    return FoundHits(self._totalled(ranking, self._by_field(ranking, options)))
-            case Aligned() | AlikeNodes() | Mutual() | MeanMaxSim():
-                raise MathAMRError(
-                    f"{type(ranking).__name__} can only rerank: write Rerank(first=…, then={type(ranking).__name__}(…))"
-                )
+    def _suited(self, known: Mapping[type, T], ranking: Ranking) -> T:
+        """Return what a table says of a ranking; raise an error if the task does not support it."""
+        if type(ranking) not in known:
+            raise unsuited(UNSUITED[type(ranking)], self.task)
+        return known[type(ranking)]
+
+    @cached_property
+    def _leaves(self) -> Mapping[type, Leaf]:
+        """How rankings that score by themselves find and score results."""
+        by_field = Leaf(
+            lambda leaf, options: self._totalled(leaf, self._by_field(leaf, options)),
+            lambda leaf, ids: self._totalled(leaf, self._field_scores(leaf.field, ids, leaf.field)),
+        )
+        return {
+            Nearest: by_field,
+            MaxSim: by_field,
+            NearestRows: by_field,
+            Lexical: Leaf(
+                lambda _, options: self._by_words(self._lexicon(), options),
+                lambda _, ids: self._lexicon().score(self.context.terms, ids, self._weighting),
+            ),
+            Mutual: Leaf(None, lambda leaf, ids: self._mutual_scores(leaf.field, ids)),
+            MeanMaxSim: Leaf(
+                None,
+                lambda leaf, ids: _mean(
+                    self._field_scores(name, ids, leaf.fields[0]) for name in leaf.fields
+                ),
+            ),
+        }
+
+    @cached_property
+    def _steps(self) -> Mapping[type, Step]:
+        """How rankings adjust the scores of what another one found."""
+        return {Unhub: self._unhubbed, Promote: self._promoted_in_time}
+
+    def _promoted_in_time(self, ranking: Promote, found: FoundHits) -> FoundHits:
+        with self.context.timer("rank"):
+            return self._promoted(ranking, found)
 
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
         """Fuse the results of the parts; candidates may be chosen by approximate scores, results have exact ones."""
@@ -320,17 +354,6 @@ class Ranker(ABC):
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
-    def _adjusted(self, ranking: Adjustment, found: FoundHits, *, is_search: bool = False) -> FoundHits:
-        """Return what another ranking found with other scores; a search may add results."""
-        if isinstance(ranking, Belongs):
-            return self._with_members(ranking, found, is_search=is_search)
-        if isinstance(ranking, Unhub):
-            return self._unhubbed(ranking, found)
-        if isinstance(ranking, Inherit):
-            return self._inherited(ranking, found)
-        with self.context.timer("rank"):
-            return self._promoted(ranking, found)
-
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
         """Lower the scores of hubs among the first results; the other results follow."""
         is_asked = self.context.query.kind in ranking.kinds and PARENT not in found.evidence
@@ -367,26 +390,6 @@ class Ranker(ABC):
             if len(rows)
         ]
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
-
-    def _by_formulas(self, ranking: BestFormula, options: SearchOptions) -> Sequence[Scored]:
-        """Find the best results by their formulas."""
-        raise NotImplementedError
-
-    def _inherited(self, ranking: Inherit, found: FoundHits) -> FoundHits:
-        """Add the scores of parents to those of results."""
-        raise NotImplementedError
-
-    def _with_members(self, ranking: Belongs, found: FoundHits, *, is_search: bool = False) -> FoundHits:
-        """Add the scores of members to what they belong to; a search finds that too if it is not among the results."""
-        raise NotImplementedError
-
-    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        """Score given results by the alignment of their trees with the query's, best first."""
-        raise NotImplementedError
-
-    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
-        """Score given results by the similarity of their nodes to the query's under a model, best first."""
-        raise NotImplementedError
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:

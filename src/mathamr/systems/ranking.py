@@ -102,8 +102,21 @@ class BestFormula:
     pool: int = 100
 
 
+@dataclass(frozen=True, slots=True)
+class Adjust:
+    """A ranking that changes the scores of what another one finds."""
+
+    first: Ranking
+    pool: int = 100
+
+    @property
+    def kinds_deepened(self) -> tuple[QueryKind, ...]:
+        """The kinds of queries for which the first ranking has to find at least `pool` results."""
+        return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inherit:
+class Inherit(Adjust):
     """Adds a `share` of its parent's score to the score of a post, both in standard deviations: an answer is found through its question.
 
     The parents of the first `pool` results are scored by the same ranking, whether a filter admits them or not. The score of a child is
@@ -111,9 +124,7 @@ class Inherit:
     changes, so that known items do not find their answers through themselves. `kinds` are the kinds of queries it applies to.
     """
 
-    first: Ranking
     share: float = 0.5
-    pool: int = 100
     kinds: tuple[QueryKind, ...] = ("question",)
 
     def __post_init__(self) -> None:
@@ -122,9 +133,14 @@ class Inherit:
                 f"Inherit needs a share above 0 and at most 10 and a pool of at least 1, got share={self.share}, pool={self.pool}"
             )
 
+    @property
+    def kinds_deepened(self) -> tuple[QueryKind, ...]:
+        """The kinds that it applies to."""
+        return self.kinds
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Belongs:
+class Belongs(Adjust):
     """Adds a `share` of the score of its best member to the score of a post: a definition is found through what is said about it.
 
     A member is called after what it belongs to: `Subgroup.closure` belongs to `Subgroup`, or to whatever has the longest part of its
@@ -132,7 +148,6 @@ class Belongs:
     changes for a query that names a statement ("Lagrange's theorem").
     """
 
-    first: Ranking
     share: float = 0.2
     pool: int = 50
 
@@ -141,6 +156,11 @@ class Belongs:
             raise MathAMRError(
                 f"Belongs needs a share above 0 and at most 10 and a pool of at least 1, got share={self.share}, pool={self.pool}"
             )
+
+    @property
+    def kinds_deepened(self) -> tuple[QueryKind, ...]:
+        """All kinds."""
+        return get_args(QueryKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +241,7 @@ class Fuse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unhub:
+class Unhub(Adjust):
     """Lowers the scores of hubs among the first `pool` results: posts that are near to many others, whatever the query is.
 
     This is CSLS (Conneau et al., ICLR 2018, section 2.3) over the results: the hubness of a result is the mean
@@ -231,7 +251,6 @@ class Unhub:
     answers are meant, and good answers to it are near each other (lab/notes/typed.md).
     """
 
-    first: Ranking
     field: str
     share: float = 0.2
     neighbours: int = 10
@@ -245,17 +264,19 @@ class Unhub:
                 f" neighbours={self.neighbours}, pool={self.pool}, share={self.share}"
             )
 
+    @property
+    def kinds_deepened(self) -> tuple[QueryKind, ...]:
+        """The kinds that it applies to."""
+        return self.kinds
+
 
 @dataclass(frozen=True, slots=True)
-class Promote:
+class Promote(Adjust):
     """Exact matches first, then the rest in its order.
 
     For formulas: the same formula, then the same in other letters, looked for among the first `pool`. For posts, if the query is only
     a name: those with the whole name in their title, then in their text, then with its rare words.
     """
-
-    ranking: Ranking
-    pool: int = 100
 
 
 Ranking = (
@@ -268,15 +289,10 @@ Ranking = (
     | Aligned
     | AlikeNodes
     | BestFormula
-    | Inherit
-    | Belongs
     | Rerank
     | Fuse
-    | Unhub
-    | Promote
+    | Adjust
 )
-Adjustment = Promote | Inherit | Unhub | Belongs
-"""Rankings that change the scores of what another one finds."""
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
@@ -291,22 +307,20 @@ def inner_of(ranking: Ranking) -> tuple[Ranking, ...]:
             return first, then
         case Fuse():
             return tuple(part.ranking for part in ranking.asked)
-        case Promote(first) | BestFormula(first):
-            return (first,)
-        case Unhub(first=first) | Inherit(first=first) | Belongs(first=first):
+        case BestFormula(first) | Adjust(first):
             return (first,)
         case _:
             return ()
 
 
 def fusion_of(ranking: Ranking) -> Fuse | None:
-    """Return the fusion inside a ranking that promotes, inherits, adds members or demotes hubs; None if there is none.
+    """Return the fusion whose results a ranking adjusts, if any; None if there is none.
 
     >>> fusion_of(Promote(Lexical())) is None
     True
     """
-    while isinstance(ranking, Adjustment):
-        (ranking,) = inner_of(ranking)
+    while isinstance(ranking, Adjust):
+        ranking = ranking.first
     return ranking if isinstance(ranking, Fuse) else None
 
 
@@ -318,9 +332,7 @@ def with_weights(ranking: Ranking, weights: Weights) -> Ranking:
     >>> [part.weight for part in found.suited("name").parts], [part.weight for part in found.suited("words").parts]
     ([1.0, 0.5], [1.0, 2.0])
     """
-    if isinstance(ranking, Promote):
-        return replace(ranking, ranking=with_weights(ranking.ranking, weights))
-    if isinstance(ranking, Inherit | Unhub | Belongs):
+    if isinstance(ranking, Adjust):
         return replace(ranking, first=with_weights(ranking.first, weights))
     if isinstance(ranking, Fuse):
         return replace(

@@ -138,8 +138,8 @@ def search_table(index: Index, asked: Sequence[Asked]) -> str:
 
 def without_members(ranking: Ranking) -> Ranking:
     """Return the ranking of a library in which no definition is found through its members."""
-    if isinstance(ranking, Promote) and isinstance(ranking.ranking, Belongs):
-        return replace(ranking, ranking=ranking.ranking.first)
+    if isinstance(ranking, Promote) and isinstance(ranking.first, Belongs):
+        return replace(ranking, first=ranking.first.first)
     return ranking
 
 
