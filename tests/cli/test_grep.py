@@ -47,6 +47,12 @@ def test_exit_codes_are_those_of_ripgrep(mathamr, notes: Path) -> None:
     assert failed.returncode == 2
     assert "no such file" in failed.stderr
     assert mathamr("grep", "?a", notes, "--letters", "any").returncode == 2
+    (notes / "c.ipynb").write_text('{"cells": [', "utf-8")
+    partly = mathamr("grep", "x", notes)
+    assert partly.returncode == 2
+    assert f"{notes / 'a.md'}:3:5:" in partly.stdout
+    assert "skipped 1: damaged notebook" in partly.stderr
+    (notes / "c.ipynb").unlink()
     assert mathamr("grep", "x", notes, "--write").returncode == 2
 
 

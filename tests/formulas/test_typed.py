@@ -111,3 +111,10 @@ def test_bars_that_close_nothing_are_not_read_again_and_again(
     monkeypatch.setattr(reader._Reader, "_next", counted)
     assert typed_to_latex(part * 900)
     assert calls < 40 * 900
+
+
+@pytest.mark.parametrize(
+    ("typed", "latex"), [("x =_A y", "x =_A y"), ("a ~_R b", r"a \sim_R b"), ("a = _2", "a = {}_2")]
+)
+def test_an_index_right_behind_a_relation_is_its_own(typed: str, latex: str) -> None:
+    assert typed_to_latex(typed) == latex

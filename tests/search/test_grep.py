@@ -121,3 +121,12 @@ def test_files_without_the_symbols_are_not_parsed(folder: Path, monkeypatch: pyt
     assert not read
     list(grep(FormulaPattern(r"\varepsilon"), folder / "paper.tex", Report()))
     assert len(read) == 1
+
+
+def test_an_index_of_a_relation_is_found_in_a_macro_with_an_optional_argument(tmp_path: Path) -> None:
+    (tmp_path / "macros.tex").write_text(
+        r"\newcommand{\id}[3][]{\ensuremath{#2 =_{#1} #3}\xspace}" + "\n", "utf-8"
+    )
+    (tmp_path / "a.tex").write_text(r"A path of $\id[A]{x}{y}$, not of $\id[B]{x}{y}$, nor $x = y$.", "utf-8")
+    (file,) = grep(FormulaPattern("x =_A y"), tmp_path, Report())
+    assert [found.column for found in file.found] == [11]

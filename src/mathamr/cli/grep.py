@@ -18,7 +18,7 @@ from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.terminal import visible
-from mathamr.posts.report import Report
+from mathamr.posts.report import INCOMPLETE, Report
 from mathamr.search.grep import FormulaPattern, Found, FoundFile, grep
 
 _PATH, _NUMBER, _MATCH, _END = "\x1b[35m", "\x1b[32m", "\x1b[1;31m", "\x1b[0m"
@@ -104,7 +104,8 @@ def command(
     for line in report.lines():
         if line.startswith("skipped"):
             print(f"mathamr: {visible(line)}", file=sys.stderr)
-    raise typer.Exit(0 if found else 1)
+    is_incomplete = not INCOMPLETE.isdisjoint(report.skipped)
+    raise typer.Exit(2 if is_incomplete else 0 if found else 1)
 
 
 def _words(typed: str) -> re.Pattern[str]:

@@ -196,7 +196,7 @@ class _Reader:
         kind = self._tokens[self._at].kind
         if kind == "sign" and token in ASCII:
             self._at += 1
-            return TypedItem(*ASCII[token], space)
+            return self._indexed(TypedItem(*ASCII[token], space))
         if kind == "word":
             item = self._name(space=space)
             if item.kind == "function":
@@ -408,6 +408,11 @@ class _Reader:
 
     # -- scripts
 
+    def _indexed(self, item: TypedItem) -> TypedItem:
+        """Return a relation with a lower index right behind it, such as `=_A`."""
+        has_index = item.kind == "relation" and self._peek() == "_" and not self._spaced()
+        return self._scripted(item) if has_index else item
+
     def _scripted(self, base: TypedItem) -> TypedItem:
         """Return a base with all scripts, primes and factorials that follow it."""
         latex, group = base.latex, base.group
@@ -515,7 +520,7 @@ class _Reader:
             latex = r"\sum"
         kind = self._kind(latex)
         item = TypedItem(latex, kind, space)
-        return self._scripted(item) if kind in ("atom", "big") else item
+        return self._scripted(item) if kind in ("atom", "big") else self._indexed(item)
 
     @staticmethod
     def _kind(latex: str) -> Kind:
