@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -14,6 +16,7 @@ from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.listing import time_lines
 from mathamr_lab.experiments.miniature import write_ntcir12
 from mathamr_lab.experiments.smallest import (
     COSTS,
@@ -24,6 +27,7 @@ from mathamr_lab.experiments.smallest import (
     smallest_options,
     write_miniature,
 )
+from mathamr_lab.experiments.stage import ExperimentStages, Stage
 from mathamr_lab.papers import PAPERS
 from tests.lab.experiments.conftest import GRAPHS
 
@@ -43,6 +47,22 @@ def test_a_dry_run_prints_the_stages_and_does_nothing(
     assert lines[last + 1].startswith(f"{len(rows)} rows: {rows[0]}") or "bm25" in lines[last + 1]
     assert any("measured" in line for line in lines[last + 2 :])
     assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_tells_the_time_of_what_is_left_by_what_is_done(tmp_path: Path) -> None:
+    stages = ExperimentStages()
+    for number, kind in enumerate(("prepare", "train", "train", "train", "run", "run")):
+        stages.add(Stage(kind, f"stage {number}", tmp_path / f"{number}.json", {}, (), dict))  # type: ignore[arg-type]
+    plan = SimpleNamespace(stages=stages)
+    assert list(time_lines(plan)) == []  # type: ignore[arg-type]
+    for number, seconds in ((0, 8.0), (1, 60.0), (2, 120.0)):
+        stage = list(stages)[number]
+        row = {"digest": stage.digest(), "output": "", "seconds": seconds}
+        stage.mark_path.write_text(json.dumps(row), encoding="utf-8")
+    done, left = time_lines(plan)  # type: ignore[arg-type]
+    assert done == "the stages that are done took 3 min 8 s"
+    assert left.startswith("the others would take about 1 min 30 s if each")
+    assert left.endswith("of its kind, without 2 run")
 
 
 def test_a_dry_run_of_formula_experiments_names_every_model_once_and_does_nothing(

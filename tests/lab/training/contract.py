@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from mathamr.core.errors import MathAMRError
 from mathamr_lab.training import loop
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress
 from mathamr_lab.training.estimate import Estimated, measured
@@ -36,7 +37,8 @@ def check_trainer(make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     check_a_step_depends_on_the_state_alone(make)
     check_a_stop_changes_nothing(make, folder, monkeypatch)
     trainer = make()
-    if isinstance(trainer, Estimated):
+    if isinstance(trainer, Estimated):  # every one of ours, by its base class
+        check_a_step_that_does_not_fit_is_refused(make(), folder / "refused")
         check_an_estimate_leaves_no_trace(trainer)
     if isinstance(trainer, PlainTrainer) and trainer.divides:
         check_parts_equal_the_whole(trainer)
@@ -123,6 +125,16 @@ def _computed(trainer: PlainTrainer[Any], step: Any, parts: int) -> tuple[torch.
     torch.autograd.backward(loss)
     found = [each.grad.flatten() for each in trainer.learned.values() if each.grad is not None]
     return loss.detach(), torch.cat(found)
+
+
+def check_a_step_that_does_not_fit_is_refused(trainer: Trainer[Any, Any], out: Path) -> None:
+    """Before anything is learned, with the setting that makes a step smaller."""
+    resources = Resources(device=torch.device("cpu"), threads=0, stream=io.StringIO(), most_memory=1)
+    with pytest.raises(
+        MathAMRError, match=r"a step needs about .*; make it smaller with .*(batch_size|budget)"
+    ):
+        train(trainer, out, resources)
+    assert not list(out.rglob("*.safetensors"))
 
 
 def check_an_estimate_leaves_no_trace(trainer: Any) -> None:

@@ -58,9 +58,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     yield from plan.lines()
     rows = dict.fromkeys(each.row for each in plan.measured)
     yield f"{len(rows)} row{'s' * (len(rows) != 1)}: {'; '.join(rows)}"
-    done = [mark.seconds for stage in plan.stages if (mark := stage.mark()) is not None]
-    if done:
-        yield f"the stages that are done took {duration(sum(done))}"
+    yield from time_lines(plan)
     costs = [cost for cost in known_costs() if cost.experiment == experiment.name]
     yield from (f"measured, {cost}" for cost in costs)
     if not costs:
@@ -69,3 +67,22 @@ def plan_lines(plan: Plan) -> Iterator[str]:
         plan.check()
     except MathAMRError as error:
         yield f"would fail: {error}"
+
+
+def time_lines(plan: Plan) -> Iterator[str]:
+    """Yield what the stages that are done took, and what those of the same kinds would take: as long, each."""
+    done: dict[str, list[float]] = defaultdict(list)
+    left: dict[str, int] = defaultdict(int)
+    for stage in plan.stages:
+        if (mark := stage.mark()) is not None:
+            done[stage.kind].append(mark.seconds)
+        else:
+            left[stage.kind] += 1
+    if not done:
+        return
+    yield f"the stages that are done took {duration(sum(map(sum, done.values())))}"
+    seconds = sum(count * sum(done[kind]) / len(done[kind]) for kind, count in left.items() if kind in done)
+    unknown = [f"{count} {kind}" for kind, count in left.items() if kind not in done]
+    if seconds:
+        others = f", without {', '.join(unknown)}" if unknown else ""
+        yield f"the others would take about {duration(seconds)} if each takes as long as those of its kind{others}"
