@@ -10,8 +10,9 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import mathamr
+import mathamr_lab
 
-PACKAGE = Path(mathamr.__file__).parent
+PACKAGE, LABORATORY = (Path(each.__file__).parent for each in (mathamr, mathamr_lab))
 CONTRIBUTING = PACKAGE.parents[1] / "CONTRIBUTING.md"
 
 ROOMS = (
@@ -91,6 +92,14 @@ def test_no_module_needs_itself() -> None:
     assert len(own()) > 100
     assert own()["mathamr.search.searcher"] >= {"mathamr.index.storage", "mathamr.posts.post"}
     assert not circle(own()), " imports ".join(reversed(circle(own())))
+
+
+def test_no_module_of_the_laboratory_needs_itself() -> None:
+    found = graph({name: ast.parse(text) for name, text in modules(LABORATORY).items()})
+    assert len(found) > 100
+    recipe = found["mathamr_lab.systems.mathamr.recipe"]
+    assert "mathamr_lab.experiments.judgedformulas" in recipe, "an import inside a function counts"
+    assert not circle(found), " imports ".join(reversed(circle(found)))
 
 
 def room(module: str) -> str | None:

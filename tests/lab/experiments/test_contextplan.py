@@ -16,7 +16,6 @@ from mathamr.posts.post import Formula, Post
 from mathamr.systems.mathamr.context import CONTEXTS
 from mathamr_lab.experiments import EXPERIMENTS, training
 from mathamr_lab.experiments.collection import collection_of
-from mathamr_lab.experiments.contextplan import ContextMaterials, judged_pairs
 from mathamr_lab.experiments.formulaplaces import (
     FormulaPlace,
     collection_places,
@@ -24,6 +23,7 @@ from mathamr_lab.experiments.formulaplaces import (
     topic_places,
     write_places,
 )
+from mathamr_lab.experiments.judgedformulas import ContextMaterials, judged_pairs
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.rerank import by_visual, fused, reranked, reranking_table
 from mathamr_lab.experiments.runner import run

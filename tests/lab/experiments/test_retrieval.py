@@ -42,7 +42,7 @@ def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, 
         build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode))  # type: ignore[arg-type]
     model = tiny_model(folder / "model", folder / "corpus")
     catalogue = CorpusCatalogue.read(folder / "graphs")
-    vectors.encode_posts(model, catalogue, folder / "corpus", folder / "index", "cpu")
+    vectors.encode_posts(load_system(model, "cpu"), catalogue, folder / "corpus", folder / "index")
     build_index(
         [corner / "Posts.xml"],
         folder / "product",
@@ -57,7 +57,7 @@ def test_a_run_of_answers_is_that_of_the_index(made: tuple[Path, TestCollection]
     (test,) = [each for each in collection.tests if each.task == "answers"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
     strategy = Strategy(name)  # type: ignore[arg-type]
-    asked = vectors.encode_topics(folder / "model", test, folder / "topics", "cpu")
+    asked = vectors.encode_topics(load_system(folder / "model", "cpu"), test, folder / "topics")
     ours, _ = search(test, strategy, MathAMRPlusSystem, asked, folder / "index" / "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "answers", strategy=name, depth=test.depth).run()
@@ -72,7 +72,7 @@ def test_a_run_of_formulas_has_the_scores_of_the_index(made: tuple[Path, TestCol
     folder, collection = made
     (test,) = [each for each in collection.tests if each.task == "formulas"]
     catalogue = CorpusCatalogue.read(folder / "graphs")
-    asked = vectors.encode_topics(folder / "model", test, folder / "topics", "cpu")
+    asked = vectors.encode_topics(load_system(folder / "model", "cpu"), test, folder / "topics")
     ours, _ = search(test, Strategy(), MathAMRPlusSystem, asked, folder / "index" / "flat", catalogue)
     with Index.open(folder / "product", device="cpu") as index:
         theirs = retrieve(index, test.topics, "formulas", strategy="maxsim", depth=test.depth).run()

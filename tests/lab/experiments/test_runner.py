@@ -98,7 +98,7 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(
     _check_representations(plans["formula-representations"])
 
 
-FEW = {"virtual-nodes": 2, "connectivity": 2, "initialisation": 2, "document-loss": 6}
+FEW = {"linearised-graphs": 2, "virtual-nodes": 2, "connectivity": 2, "initialisation": 2, "document-loss": 6}
 """Variants that are enough where all are made in the same way."""
 
 

@@ -19,6 +19,7 @@ EXPERIMENTS: Registry[Experiment] = Registry(
         "retrieval-strategies": f"{_THESIS}:RETRIEVAL_STRATEGIES",
         "document-loss": f"{_THESIS}:DOCUMENT_LOSS",
         "benchmark": f"{_THESIS}:BENCHMARK",
+        "linearised-graphs": f"{_THESIS}:LINEARISED",
         "formula-graph-pairings": f"{_FORMULAS}:PAIRINGS",
         "formula-graph-training": f"{_FORMULAS}:FORMULA_GRAPH_TRAINING",
         "ssemb-ablation": f"{_FORMULAS}:SSEMB_ABLATION",

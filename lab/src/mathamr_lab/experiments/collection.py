@@ -174,6 +174,20 @@ def collection_of(
     )
 
 
+def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
+    """Return the test sets by the names that experiments with MathAMR and MaRF use."""
+    found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
+    for test in collection.tests:
+        name = "task2" if test.task == "formulas" else "known-items" if test.is_known_items else "task1"
+        found[name].append(test)
+    return {name: tests for name, tests in found.items() if tests}
+
+
+def judgments(tests: Iterable[TestSet]) -> Qrels:
+    """Merge the judgments of several test sets."""
+    return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
+
+
 def _read(paths: Iterable[Path], report: Report | None, beside: Sequence[Path] = ()) -> Iterator[Post]:
     for path in paths:
         yield from read_posts(path, report if report is not None else Report(), beside=beside)

@@ -154,7 +154,9 @@ class Published:
 class Variant:
     """One condition: how graphs are built, which settings are changed, how posts are ranked.
 
-    `title` is what its row of a table is called. `baseline` names the variant it is tested against.
+    `title` is what its row of a table is called. `baseline` names the variant it is tested against. With `reads` ``lines`` a
+    sentence encoder reads the graphs as lines of MathAMR. `model` is one of the box that is not trained here, and
+    `is_untrained` keeps the first weights of one that would be.
     """
 
     name: str
@@ -164,6 +166,14 @@ class Variant:
     strategy: Strategy = MAXSIM
     baseline: str | None = None
     published: Published = Published()
+    reads: Literal["graphs", "lines"] = "graphs"
+    model: str = ""
+    is_untrained: bool = False
+
+    @property
+    def learned(self) -> tuple[object, ...]:
+        """What its model is trained by: variants with the same differ in how they rank."""
+        return self.graphs, self.changes, self.reads, self.model, self.is_untrained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

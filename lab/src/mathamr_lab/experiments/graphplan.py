@@ -6,20 +6,28 @@ from functools import partial
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import file_hash
+from mathamr.core.modelfolder import CONFIG
 from mathamr.core.settings import QDRANT_URL
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import Run
 from mathamr.index.engines.qdrant.server import LOCAL
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.mathamr.system import MathAMRSystem
+from mathamr.systems.models import load_system, model_folder
+from mathamr.systems.system import System
 from mathamr_lab.experiments import retrieval, thesistables, training, vectors
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
+from mathamr_lab.experiments.lines import LineSystem, line_settings
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, Plan
 from mathamr_lab.experiments.setting import APPROXIMATE, EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
 from mathamr_lab.recipes.prepared import say
 from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
+
+_UNTRAINED = ("learning_rate=0.0", "minimum_rate=0.0", "epochs=1")
+"""A training that leaves the first weights as they are."""
 
 
 class GraphPlan(Plan):
@@ -31,7 +39,7 @@ class GraphPlan(Plan):
         # Stages run seed by seed, so that all variants can be compared early.
         for seed in range(setting.seeds):
             for variant in setting.graphs.variants:
-                if setting.wants(variant.name):
+                if setting.wants(variant.name) and (seed == 0 or not variant.model):
                     self._variant(variant, seed)
         for name in setting.baselines:
             for test in setting.tests:
@@ -69,49 +77,55 @@ class GraphPlan(Plan):
         return self.setting.out / "index" / self._model_path(variant, seed)
 
     def _model_path(self, variant: Variant, seed: int) -> Path:
+        what = variant.graphs.name if variant.reads == "graphs" else variant.reads
+        if variant.model:
+            return Path(what) / variant.model
         scale = self.setting.scale
-        changed = ",".join((scale.name, *scale.changed(scale.effective(variant.changes)).changes))
-        return Path(variant.graphs.name) / changed / f"seed-{seed}"
+        changed = ",".join((scale.name, *scale.changed(scale.effective(_changes(variant))).changes))
+        return Path(what) / changed / f"seed-{seed}"
 
-    def _model(self, path: Path) -> Path:
-        return self.setting.out / "models" / path / MODEL
+    def _system(self, variant: Variant, seed: int) -> System:
+        own = self.setting.out / "models" / self._model_path(variant, seed) / MODEL
+        folder, device = model_folder(variant.model or own), self.setting.device
+        if variant.reads == "lines":
+            return LineSystem(MathAMRSystem.load(folder, device), self.setting.scale.pieces)
+        return load_system(folder, device)
 
-    def _train(self, variant: Variant, seed: int) -> Stage:
+    def _train(self, variant: Variant, seed: int) -> Stage | None:
         setting = self.setting
+        if variant.model:
+            return None
         path = self._model_path(variant, seed)
         folder = setting.out / "models" / path
-        model, configuration = setting.scale.configurations(variant.changes, seed)
-        changes = tuple(f"graph.{each}" for each in setting.scale.settings(variant.changes, seed))
-        work = partial(
-            training.train_system,
-            "mathamr-plus",
-            TrainingSources(path=self.materials.shard(variant.graphs)),
-            TrainingSettings(config=setting.scale.config, changes=changes),
-            folder,
-            setting.device,
-        )
-        inputs = {"model": model, "training": configuration}
-        needs = (self.materials.pairs(variant.graphs),)
-        return self.stages.add(Stage("train", f"train {path}", folder / "done.json", inputs, needs, work))
+        scale, changes = setting.scale, _changes(variant)
+        if variant.reads == "lines":
+            system, settings = "mathamr", line_settings(scale, changes, seed)
+            inputs: Figures = {"changes": settings.changes}
+            source, pairs = self.materials.line_file(variant.graphs), self.materials.lines(variant.graphs)
+        else:
+            own = tuple(f"graph.{each}" for each in scale.settings(changes, seed))
+            system, settings = "mathamr-plus", TrainingSettings(config=scale.config, changes=own)
+            inputs = dict(zip(("model", "training"), scale.configurations(changes, seed), strict=True))
+            source, pairs = self.materials.shard(variant.graphs), self.materials.pairs(variant.graphs)
+        sources = TrainingSources(path=source)
+        work = partial(training.train_system, system, sources, settings, folder, setting.device)
+        return self.stages.add(Stage("train", f"train {path}", folder / "done.json", inputs, (pairs,), work))
 
     def _index(self, variant: Variant, seed: int) -> Stage:
-        setting = self.setting
         path, folder = self._model_path(variant, seed), self._index_folder(variant, seed)
+        train = self._train(variant, seed)
+        inputs: Figures = {"naming": vectors.NAMING}
+        if train is None:
+            inputs["model"] = file_hash(model_folder(variant.model) / CONFIG)
+            needs = (self.materials.corpus(), self.materials.topic_graphs())
+        else:
+            needs = (train, self.materials.tensors(variant.graphs))
 
         def work() -> Figures:
             catalogue, store = self.materials.catalogue(), self.materials.store
-            return vectors.encode_posts(self._model(path), catalogue, store, folder, setting.device)
+            return vectors.encode_posts(self._system(variant, seed), catalogue, store, folder)
 
-        return self.stages.add(
-            Stage(
-                "index",
-                f"index {path}",
-                folder / "done.json",
-                {"naming": vectors.NAMING},
-                (self._train(variant, seed), self.materials.tensors(variant.graphs)),
-                work,
-            )
-        )
+        return self.stages.add(Stage("index", f"index {path}", folder / "done.json", inputs, needs, work))
 
     def _engine(self, variant: Variant, seed: int) -> Stage:
         index, name = self._index_folder(variant, seed), self.setting.engine
@@ -139,14 +153,17 @@ class GraphPlan(Plan):
                 self.setting.out / "runs" / path,
                 {"strategy": ranking.name, "engine": engine},
                 needs,
-                partial(self._search, test, ranking, self._model(self._model_path(variant, seed)), index),
+                partial(self._search, test, ranking, variant, seed, index),
                 train=self._train(variant, seed),
             )
 
-    def _search(self, test: TestSet, strategy: Strategy, model: Path, index: Stage) -> tuple[Run, Figures]:
-        asked = vectors.encode_topics(model, test, self.materials.topics, self.setting.device)
+    def _search(
+        self, test: TestSet, strategy: Strategy, variant: Variant, seed: int, index: Stage
+    ) -> tuple[Run, Figures]:
+        system = self._system(variant, seed)
+        asked = vectors.encode_topics(system, test, self.materials.topics)
         catalogue, engine = self.materials.catalogue(), index.mark_path.with_name(self.setting.engine)
-        run, found = retrieval.search(test, strategy, MathAMRPlusSystem, asked, engine, catalogue)
+        run, found = retrieval.search(test, strategy, type(system), asked, engine, catalogue)
         mark = index.mark()
         made = {} if mark is None else mark.figures
         for name, kept in (("vectors", "rows"), ("index bytes", "bytes")):
@@ -156,3 +173,7 @@ class GraphPlan(Plan):
     def _search_baseline(self, name: str, test: TestSet) -> tuple[Run, Figures]:
         searched = filter(self.setting.collection.searches, self.setting.collection.posts())
         return run_baseline(name, searched, test.topics, test.task), {"topics": len(test.topics)}
+
+
+def _changes(variant: Variant) -> tuple[str, ...]:
+    return (*variant.changes, *(_UNTRAINED if variant.is_untrained else ()))

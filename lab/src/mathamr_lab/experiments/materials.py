@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments import graphs
+from mathamr_lab.experiments.lines import write_lines
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage
 
@@ -124,6 +125,18 @@ class Materials:
                 work,
             )
         )
+
+    def lines(self, configuration: GraphConfiguration) -> Stage:
+        """Add and return the stage that writes these pairs as lines of MathAMR."""
+        pairs, path = self.pairs(configuration), self.line_file(configuration)
+        work = partial(write_lines, self.shard(configuration), self.store, path)
+        return self._stages.add(
+            Stage("graphs", f"lines {configuration.name}", path.with_suffix(".json"), {}, (pairs,), work)
+        )
+
+    def line_file(self, configuration: GraphConfiguration) -> Path:
+        """Return the file of these lines."""
+        return self.shard(configuration).with_suffix(".lines.jsonl")
 
     def shard(self, configuration: GraphConfiguration) -> Path:
         """Return the file of these pairs."""

@@ -13,13 +13,14 @@ from mathamr.core.errors import UnknownNameError
 class Scale:
     """A named configuration of the encoder and its training, with some fields changed.
 
-    `pairs` bounds the training pairs.
+    `pairs` bounds the training pairs, `pieces` the word pieces that are read of a post's line; the text encoder of the box has positions for 510.
     """
 
     name: str
     config: str
     changes: tuple[str, ...] = ()
     pairs: int | None = None
+    pieces: int = 510
 
     def changed(self, changes: Iterable[str]) -> Scale:
         """Return the scale with further changes, which override earlier ones of the same field."""
@@ -50,7 +51,7 @@ class Scale:
 SCALES = {
     scale.name: scale
     for scale in (
-        Scale(name="tiny", config="small", changes=("epochs=2", "layers=1"), pairs=100),
+        Scale(name="tiny", config="small", changes=("epochs=2", "layers=1"), pairs=100, pieces=30),
         Scale(name="small", config="small"),
         Scale(name="thesis", config="thesis", pairs=50_000),
         Scale(name="thesis-full", config="thesis-full"),

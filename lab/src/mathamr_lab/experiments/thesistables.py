@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores
-from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import Column, GraphExperiment, Published, Variant
 from mathamr_lab.experiments.plan import NO_SEED, MeasuredRun
@@ -112,15 +111,15 @@ def _scores(measured: Sequence[MeasuredRun], row: str) -> dict[int, Scores]:
 
 def best_seeds(variants: Sequence[Variant], found: Mapping[str, Mapping[int, Scores]]) -> dict[str, int]:
     """Return the best seed of every measured variant; rankings of one model have one: that of the baseline, otherwise of the first row."""
-    leads: dict[tuple[GraphConfiguration, tuple[str, ...]], int] = {}
+    leads: dict[tuple[object, ...], int] = {}
     for variant in sorted(variants, key=lambda variant: variant.baseline is not None):
         if found[variant.name]:
             own = MeasuredRow(variant.name, found[variant.name]).best_seed
-            leads.setdefault((variant.graphs, variant.changes), own)
+            leads.setdefault(variant.learned, own)
     chosen = {}
     for variant in variants:
         if scores := found[variant.name]:
-            lead = leads[variant.graphs, variant.changes]
+            lead = leads[variant.learned]
             chosen[variant.name] = lead if lead in scores else MeasuredRow("", scores).best_seed
     return chosen
 
@@ -183,7 +182,7 @@ def costs_of(setting: ExperimentSetting, measured: Sequence[MeasuredRun]) -> dic
         for each in (each for each in runs if each.test.name == names[0]):
             mark = each.train.mark() if each.train and task == "answers" else None
             if mark is not None:
-                learned = mark.figures["stages"]["graph"]
+                (learned,) = mark.figures["stages"].values()
                 values.setdefault("seconds", []).append(learned["seconds an epoch"])
                 values.setdefault("memory", []).append(learned["memory"] / 1e9)
                 values.setdefault("parameters", []).append(mark.figures["parameters"])

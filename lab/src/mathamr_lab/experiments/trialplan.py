@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores
 from mathamr.posts.passage import PLACEHOLDER, passage
 from mathamr.posts.post import Post
 from mathamr.systems.marf.latextokens import latex_tokens
-from mathamr_lab.experiments.collection import TestCollection, TestSet
+from mathamr_lab.experiments.collection import judgments, sets_by_task
 from mathamr_lab.experiments.experiment import TrialExperiment, TrialRow, TrialTable
 from mathamr_lab.experiments.plan import JudgedTest, Plan
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -27,20 +26,6 @@ JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
 KNOWN = ("MRR@10", "recall@10", "recall@100")
 MEASURES = {"task1": JUDGED, "known-items": KNOWN, "task2": JUDGED}
 _WORD = re.compile(r"\w+|[^\w\s]")
-
-
-def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
-    """Return the test sets by the names that trials use."""
-    found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
-    for test in collection.tests:
-        name = "task2" if test.task == "formulas" else "known-items" if test.is_known_items else "task1"
-        found[name].append(test)
-    return {name: tests for name, tests in found.items() if tests}
-
-
-def judged(tests: Iterable[TestSet]) -> Qrels:
-    """Merge the judgments of several test sets."""
-    return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
 
 
 class TrialPlan(Plan, ABC):
@@ -56,7 +41,9 @@ class TrialPlan(Plan, ABC):
         self.experiment = setting.experiment
         self.sets = sets_by_task(setting.collection)
         self.tests = {
-            name: JudgedTest(name, MEASURES[name], partial(judged, tests), " ".join(t.digest for t in tests))
+            name: JudgedTest(
+                name, MEASURES[name], partial(judgments, tests), " ".join(t.digest for t in tests)
+            )
             for name, tests in self.sets.items()
         }
 

@@ -13,7 +13,9 @@ from typing import Any
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
+from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.store import GraphStore
+from mathamr.graphs.tensor import tensorise
 from mathamr.index.engines.engine import Engine, create_engine, open_engine
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.posts.level import Level
@@ -21,7 +23,6 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.query import Query
 from mathamr.search.querycontext import StageTimer
 from mathamr.systems.field import Field
-from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, Item, System
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.collection import TestSet
@@ -36,12 +37,12 @@ NAMING = 3
 BATCH = 512
 
 
-def encode_posts(model: Path, catalogue: CorpusCatalogue, store: Path, folder: Path, device: str) -> Figures:
-    """Encode the answers and visual classes that are searched with a model, into an exact engine in the folder.
+def encode_posts(system: System, catalogue: CorpusCatalogue, store: Path, folder: Path) -> Figures:
+    """Encode the answers and visual classes that are searched, into an exact engine in the folder.
 
-    The network reads graphs alone, so that the posts of the collection need not be read again for every model.
+    Systems read graphs alone, so that the posts of the collection need not be read again for every model.
     """
-    system, answers, searched = load_system(model, device), set(catalogue.answers), catalogue.posts
+    answers, searched = set(catalogue.answers), catalogue.posts
     levels: Counter[str] = Counter()
     rows: Counter[str] = Counter()
     began = time.monotonic()
@@ -64,7 +65,8 @@ def encode_posts(model: Path, catalogue: CorpusCatalogue, store: Path, folder: P
                 for vectors in each.post.values():
                     levels.update(Level(int(level)).name.lower() for level in vectors.levels)
             engine.upsert("posts", found)
-            engine.upsert("formulas", formulas)
+            if formulas:
+                engine.upsert("formulas", formulas)
         engine.flush()
     seconds = time.monotonic() - began
     sizes = {field.name: 4 * field.size * rows[field.name] for field in system.fields}
@@ -72,18 +74,23 @@ def encode_posts(model: Path, catalogue: CorpusCatalogue, store: Path, folder: P
     return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels), "posts a second": rate}
 
 
-def encode_topics(model: Path, test: TestSet, store: Path, device: str) -> dict[str, Encoded]:
-    """Encode the topics of a test set with a model; return their vectors by the topic's key."""
-    system = load_system(model, device)
+def encode_topics(system: System, test: TestSet, store: Path) -> dict[str, Encoded]:
+    """Encode the topics of a test set; return their vectors by the topic's key."""
     posts = [replace(post, id=key) for key, post in test.posts()]
     with GraphStore(store) as graphs:
         return {each.id: each for each in system.encode(_items(system, posts, graphs))}
 
 
 def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator[Item]:
+    read = system.graphs
+    is_numbered = read is not None and store.vocabularies() == (read.vocabulary, read.relations)
     for post in posts:
-        if system.graphs is not None:
-            yield Item(post=post, tensor=store.tensor(system.graphs.configuration, post.id))
+        if read is not None and is_numbered:
+            yield Item(post=post, tensor=store.tensor(read.configuration, post.id))
+        elif read is not None:
+            # A model of the box numbers labels by its own vocabulary.
+            form, graph = GraphConfiguration.from_name(read.configuration), store.graph(post.id)
+            yield Item(post=post, tensor=tensorise(graph, read.vocabulary, read.relations, form))
         elif "graph" in system.needs:
             yield Item(post=post, graph=store.graph(post.id))
         else:

@@ -206,3 +206,57 @@ BENCHMARK = GraphExperiment(
         ),
     ),
 )
+
+LINEARISED = GraphExperiment(
+    name="linearised-graphs",
+    title="Graphs and their linearised strings",
+    section="4.5",
+    question="Does a network over graphs find more than a sentence encoder that reads the same graphs as strings?",
+    differs=(
+        "the built-in AMR parser; strings by Sentence-BERT's ranking loss from the text encoder of mathamr-3, answers by their own"
+        " string, where DPRL's QQ-QA-AMR looks for similar questions first"
+    ),
+    tables=("4.19", "", ""),
+    columns=("seconds", "memory", "index", "rate"),
+    formulas=False,
+    scale="thesis-full",
+    searched=FULL,
+    trained=FULL,
+    variants=(
+        Variant("graphs", "MathAMR+, graphs", published=Published.of((0.334, 0.108, 0.236, 0.163))),
+        Variant(
+            "lines",
+            "Sentence-BERT, strings (QQ-QA-AMR)",
+            strategy=SINGLE,
+            baseline="graphs",
+            reads="lines",
+            published=Published.of((0.185, 0.040, 0.091)),
+        ),
+        Variant("graphs-untrained", "MathAMR+, untrained", baseline="graphs", is_untrained=True),
+        Variant(
+            "lines-untrained",
+            "Sentence-BERT, strings, untrained",
+            strategy=SINGLE,
+            baseline="lines",
+            reads="lines",
+            is_untrained=True,
+        ),
+        Variant("graphs-boxed", "mathamr-plus of the box", model="mathamr-plus"),
+        Variant(
+            "lines-boxed",
+            "mathamr of the box, strings",
+            strategy=SINGLE,
+            baseline="graphs-boxed",
+            reads="lines",
+            model="mathamr",
+        ),
+        Variant(
+            "lines-paper",
+            "mathamr-paper of the box, strings",
+            strategy=SINGLE,
+            baseline="graphs-boxed",
+            reads="lines",
+            model="mathamr-paper",
+        ),
+    ),
+)

@@ -78,7 +78,7 @@ class MathAMRRecipe:
             name, converted = prepared_base(sources.base, folder)
             model = replace(model, base=name)
         if sources.path.is_dir():
-            from mathamr_lab.experiments.contextplan import judged_pairs
+            from mathamr_lab.experiments.judgedformulas import judged_pairs
 
             judged = judged_pairs(sources.path, model.context)
         else:
