@@ -11,7 +11,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
 UNSEEN = ("\n", "\t", "\r", "\0", "\x1b", "\x7f", "\x85", "\xad", "\u200b", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff",
-          "\ufffe", "\ud800", "\U000e0041")  # fmt: skip
+          "\ufffe", "\ud800", "\U000e0041", "\u3164", "\u2800", "\u115f", "\u034f", "\ufdd0")  # fmt: skip
 
 
 @pytest.mark.parametrize("character", UNSEEN)

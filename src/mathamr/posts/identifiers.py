@@ -14,6 +14,8 @@ LONGEST_ID = 4000
 """Characters of the longest id of a post."""
 _UNSEEN = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of Unicode whose characters are not seen, or change how the others are: controls, formats, separators of lines."""
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Letters, marks and signs without a shape, which Unicode counts among those that have one."""
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
 
 
@@ -27,7 +29,8 @@ def check_id(identifier: str) -> None:
     """
     if not 0 < len(identifier) <= LONGEST_ID:
         raise MathAMRError(f"an id must have 1 to {LONGEST_ID:,} characters, got {len(identifier):,}")
-    unseen = None if identifier.isprintable() else next(filter(_is_unseen, identifier), None)
+    is_seen = identifier.isprintable() and _BLANK.isdisjoint(identifier)
+    unseen = None if is_seen else next(filter(_is_unseen, identifier), None)
     if unseen is not None:
         raise MathAMRError(
             f"the id {identifier[:100]!r} has the character U+{ord(unseen):04X}, which cannot be seen"
@@ -52,9 +55,13 @@ def fitting_id(identifier: str) -> str:
 
 
 def _is_unseen(character: str) -> bool:
-    return not character.isprintable() and (
-        unicodedata.category(character) in _UNSEEN or ord(character) & 0xFFFE == 0xFFFE
-    )
+    category = "" if character.isprintable() else unicodedata.category(character)
+    return category in _UNSEEN or character in _BLANK or _is_no_character(ord(character))
+
+
+def _is_no_character(code: int) -> bool:
+    """Return True for a code point that Unicode keeps free of characters for ever."""
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def stable_name(name: str, *context: str) -> str:

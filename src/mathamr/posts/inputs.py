@@ -65,6 +65,11 @@ class Head:
             return self.start.decode("utf-16", errors="replace")
         return self.start.decode("utf-8-sig", errors="replace")
 
+    @property
+    def is_pointer(self) -> bool:
+        """True if Git LFS left a note of the file's content in its place."""
+        return self.start.startswith(b"version https://git-lfs.github.com/spec/")
+
 
 def bare_name(path: Path) -> str:
     """Return a file's name in lower case, without a suffix of compression.

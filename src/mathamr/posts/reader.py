@@ -29,6 +29,7 @@ _DETECTING = 5.0
 """Processor time for telling the format of a file by its first bytes."""
 _LEARNING = 20.0
 """Processor time for finding the macros of a file."""
+_POINTER = "its content is not here but with Git LFS: fetch it with git lfs pull"
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _DEFINES = re.compile(
     r"\\(?:(?:re)?newcommand|providecommand|[gex]?def|let|Declare|(?:New|Renew|Provide)[A-Z])"
@@ -167,7 +168,7 @@ def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[str
         except OverBudgetError:
             why = f"telling its format took more than {_DETECTING:g} s; name it with --format"
             raise MathAMRError(f"{display_path(path)}: {why}") from None
-        if format is None:
+        if format is None or file_head.is_pointer:
             raise MathAMRError(f"{display_path(path)}: {_why_unknown(file_head)}")
     _ = FORMATS[format]  # an unknown one raises an error
     return format, Collection(path.parent, (path,), beside, settings=_settings_beside(path))
@@ -187,6 +188,8 @@ def _settings_beside(path: Path) -> tuple[Path, ...]:
 
 
 def _why_unknown(file_head: Head) -> str:
+    if file_head.is_pointer:
+        return _POINTER
     if not file_head.start:
         return "is empty"
     if kind := table_kind(file_head):
@@ -218,6 +221,9 @@ def _folder(
             name = within_budget(partial(format_of, file_head, formats), _DETECTING)
         except OverBudgetError:
             report.skip("too slow", f"telling its format took more than {_DETECTING:g} s of a processor")
+            continue
+        if name and file_head.is_pointer:
+            report.skip("unreadable", f"{display_path(file)}: {_POINTER}")
             continue
         if name:
             groups[name].append(file)

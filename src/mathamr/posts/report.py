@@ -12,8 +12,8 @@ from mathamr.posts.accounting import WordAccount
 
 INCOMPLETE = frozenset({
     "archive too dense", "archive too large", "damaged XML", "damaged archive", "damaged notebook", "damaged page",
-    "damaged row", "document not read", "encrypted page", "file too large", "nested too deeply", "output too large", "PDF not read", "reader failed",
-    "row too large", "too slow", "truncated XML", "unreadable", "unreadable input", "XML with entities",
+    "damaged row", "document not read", "document without an end", "encrypted page", "file too large", "nested too deeply", "output too large", "PDF not read", "reader failed",
+    "row too large", "too slow", "truncated XML", "truncated entry", "unclosed comment", "unclosed string", "unreadable", "unreadable input", "XML with entities",
 })  # fmt: skip
 """Causes for which something was skipped that may hold posts: what a file had before may still be in it."""
 _LOSING = frozenset(["unclosed comment"])

@@ -40,6 +40,18 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
+def blank(path: Path) -> None:
+    """Write zeros over the middle of a file, as a disk that fails does."""
+    content = path.read_bytes()
+    middle = len(content) // 2
+    path.write_bytes(content[:middle] + bytes(200) + content[middle + 200 :])
+
+
+def point(path: Path) -> None:
+    """Leave what Git LFS leaves of a file that it did not fetch."""
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+
+
 def encrypt(path: Path) -> None:
     """Give a PDF the mark of an encrypted one, by a method that no reader knows."""
     content = path.read_bytes()
@@ -87,6 +99,10 @@ def example(name: str) -> Callable[[Path], Path]:
     return copy
 
 
+def text(name: str, content: str) -> Callable[[Path], Path]:
+    return lambda folder: write_files(folder, {name: content}) / name
+
+
 def dump(folder: Path) -> Path:
     """A dump of a hundred rows."""
     rows = (
@@ -110,6 +126,17 @@ DAMAGES: dict[str, tuple[Callable[[Path], Path], Damage]] = {
     "emptied PreTeXt": (example("pretext/main.ptx"), empty),
     "emptied LaTeX": (example("latex/paper.tex"), empty),
     "emptied note": (example("commonmark/limits.md"), empty),
+    "cut LaTeX": (example("latex/paper.tex"), cut),
+    "cut PreTeXt": (example("pretext/main.ptx"), cut),
+    "cut bibliography": (text("a.bib", "".join(f"@book{{b{n}, title={{Book {n}}}}}\n" for n in range(9))), cut),
+    "documentation of nothing": (
+        text("a.lean", "".join(f"/-- On {n}. -/\ntheorem t{n} : 1 = 1 := rfl\n" for n in range(2))),
+        lambda path: path.write_text("/-- On 0. -/\ntheor") and None,
+    ),
+    "emptied page": (text("a.html", "<p>A page about $x$."), empty),
+    "zeros in a dump": (dump, blank),
+    "dump in another encoding": (dump, lambda path: path.write_text(path.read_text(), encoding="utf-16") and None),
+    "note that Git LFS did not fetch": (example("commonmark/limits.md"), point),
     "archive with a large member": (example("arxiv/2101.01234.tar.gz"), grow),
 }
 

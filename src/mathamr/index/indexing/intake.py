@@ -325,13 +325,14 @@ class _Intake:
     ) -> None:
         """Take the posts of a file or collection; it is remembered unless what became of them depends on other inputs.
 
-        If a file was whole and is so no more, its posts stay as they were where that is known before they are taken; of larger
-        ones only those stay that are missing.
+        If a file was whole and is so no more, its posts stay as they were where that is known before they are taken; else only
+        those stay that are missing.
         """
         ids: list[str] = []
         depends = False
         before = known.units.get(found.name) if known is not None else None
         held = frozenset[int]()
+        earlier = found.incomplete if before is None else before.report.get("incomplete", ())
         if before is not None and isinstance(found.posts, list):
             is_broken = self._unread.note([found.name], found.report)
             held = frozenset(before.posts if is_broken and self._unread.was_whole(found.name) else ())
@@ -350,7 +351,8 @@ class _Intake:
                     self._report.skip("duplicate id", f"a second post with the id {named.row.id!r}")
                     depends = True
             ids += [post.row.id for post in posts]
-            depends = not self._take(posts, held) or depends
+            broken = frozenset(found.incomplete).difference(earlier)
+            depends = not self._take(posts, held, broken) or depends
             if self._progress is not None:
                 self._progress.advance(len(batch))
             if len(self._waiting) >= BATCH or time.monotonic() >= self._due:
@@ -398,10 +400,12 @@ class _Intake:
         """Return True if that input is another existing one: not this input, not posts put one by one, not a missing input."""
         return owner not in ("", self._source) and owner not in self._left
 
-    def _take(self, posts: Sequence[AnalysedPost], held: Container[int] = ()) -> bool:
+    def _take(
+        self, posts: Sequence[AnalysedPost], held: Container[int] = (), broken: Container[str] = ()
+    ) -> bool:
         """Sort out which posts must be written; return False if one of them was left to another input.
 
-        The numbers of `held` are of posts that stay as they are.
+        The numbers of `held` are of posts that stay as they are, and so do those of files in `broken`.
         """
         known = self._catalogue.known_among([post.row.id for post in posts])
         all_own = True
@@ -422,7 +426,7 @@ class _Intake:
             elif found[1] == row.digest and found[2] == self._source:
                 self._count(self._written.get(row.id, "unchanged"))
                 self._see(found[0])
-            elif found[0] in held:
+            elif found[0] in held or row.source in broken:
                 self._held.add(found[0])
                 self._see(found[0])
             else:

@@ -57,6 +57,8 @@ class ReadFile:
     posts: Iterable[AnalysedPost | Unusable] = ()
     report: dict[str, Any] = field(default_factory=dict)
     opened: dict[str, str] = field(default_factory=dict)
+    incomplete: set[str] = field(default_factory=set)
+    """The files of a collection that could not be read whole, as far as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,7 @@ def read_whole(
 ) -> ReadFile:
     """Read a collection in this process, as a stream; its posts are analysed in the pool."""
     own, given = Report(), ReadFile(name)
+    given.incomplete = own.incomplete
     own.bytes_total = report.bytes_total
 
     def read() -> Iterator[Post]:

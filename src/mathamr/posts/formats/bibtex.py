@@ -63,6 +63,9 @@ def _posts(source: str, file: Path, name: str, report: Report, first: Mapping[st
     words = _Abbreviations(len(source), report)
     starts = list(_ENTRY.finditer(source))
     ends = [start.start() for start in starts[1:]] + [len(source)] * bool(starts)
+    if starts and starts[-1][0].endswith("{") and _closed(source, starts[-1].end() - 1) is None:
+        report.at(display_path(file), source.count("\n", 0, starts[-1].start(1)) + 1)
+        report.skip("truncated entry", "the last entry has no end: the file may be cut off")
     line = done = 0
     for start, end in zip(starts, ends, strict=True):
         line += source.count("\n", done, start.start(1))

@@ -55,6 +55,8 @@ def page_posts(
         report.skip("damaged page", "it is not text: it is damaged or encrypted")
         return
     text = _page(data, report)
+    if not text.strip():
+        return
     report.took(unescape(_UNSEEN.sub(" ", text)), 0)
     for part in outline(text):
         own = (Link(page),) if part.id else ()

@@ -46,6 +46,8 @@ _ANY_LABEL = re.compile(r"\\label\s*+\{([^{}]*+)\}|\\bibitem\s*+(?:\[[^\[\]]{0,5
 _REFERENCE = re.compile(r"\\[A-Za-z]*ref\*?\s*+(?:\[[^\[\]]{0,200}+\])?+\s*+\{([^{}]*+)\}")
 _PROVES = re.compile(r"\\proves\s*+\{([^{}]*+)\}")
 _BODY = re.compile(r"\\begin\s*+\{document\}(.*?)(?:\\end\s*+\{document\}|\Z)", re.S)
+_BEGINS = re.compile(r"\\begin\s*+\{document\}")
+_ENDS = re.compile(r"\\(?:end\s*+\{document\}|enddocument|endinput|stop|bye)(?![A-Za-z])")
 _LONGEST_TITLE = 1000
 
 
@@ -81,6 +83,12 @@ class LatexPart(OutlinePart):
     def labels(self) -> list[str]:
         """The labels of what is in it."""
         return [first or second for first, second in _ANY_LABEL.findall(self.body)]
+
+
+def is_cut(text: str) -> bool:
+    """Return True for a document that begins and has no end, as a file that was not copied whole."""
+    found = _BEGINS.search(text)
+    return found is not None and _ENDS.search(text, found.end()) is None
 
 
 class Outline:

@@ -15,7 +15,7 @@ from mathamr.posts.formats.latex.auxiliary import numbers_in
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.formats.latex.numbering import Numbered, Numbering
-from mathamr.posts.formats.latex.outline import LatexPart, Outline
+from mathamr.posts.formats.latex.outline import LatexPart, Outline, is_cut
 from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.identifiers import stable_name
@@ -60,6 +60,9 @@ def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> I
     numbering = Numbering(source.text, source.theorems, source.counters)
     numbering.correct(_written_numbers(source))
     parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
+    if is_cut(source.text):
+        report.at(display_path(source.file))
+        report.skip("document without an end", "it has no \\end{document}: it may be cut off")
     labels = _identify(parts, document)
     for part in parts:
         if not part.body.strip() and not part.proofs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from mathamr.posts.report import Report
 
 UP_TO = "the text up to the next command is not read"
 _TRANSLATED = ("to_additive", "to_dual")
+_WORD_AT_MOST = re.compile(r"\s*+\w*+\s*+")
 
 
 def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | None = None) -> Iterator[Post]:
@@ -39,7 +41,15 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
         if (begin := source.unclosed_string) is not None:
             why = f"the string that begins at offset {begin} is never closed; the rest is not read"
             report.skip("unclosed string", why)
+        if _is_cut(source):
+            report.skip("truncated entry", "the last documentation belongs to nothing: the file may be cut off")
         yield from report_nothing(_posts(source, file, path, known, report), report)
+
+
+def _is_cut(source: LeanSource) -> bool:
+    """Return True if the last documentation comment, which Lean wants a declaration behind, has no more than a word behind it."""
+    last = source.comments[-1] if source.comments else None
+    return last is not None and not last.is_module and _WORD_AT_MOST.fullmatch(source.text, last.end) is not None
 
 
 def learn_lean(text: str) -> list[tuple[str, str, str]] | None:

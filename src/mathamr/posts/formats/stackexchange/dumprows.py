@@ -53,17 +53,20 @@ class DumpRows:
         pieces = bounded_pieces(self._stream, _MARK, self._largest_row, self._chunk)
         last, self._last = next(pieces)
         for last, self._last in pieces:
+            if last is not None and b"\0" in last:  # it may have been the rest of a row, or other rows
+                report.incomplete.add(self._file)
             if last is not None and last[:1] not in _AFTER_MARK:
                 continue
             number += 1
             report.at(self._file, number)
             if last is None:
                 report.skip("row too large", f"a row of more than {self._largest_row >> 20} MB")
-            elif (row := self._row(decode(last, report))) is not None:
+                continue
+            if (row := self._row(decode(last, report))) is not None:
                 yield row
         report.at(self._file, number or None)
-        if last is not None and b"</" not in last and (b"/>" in last or not number):
-            report.repair("truncated XML", "the file ends without a closing tag; rows may be missing")
+        if last is not None and b"</" not in last and (b"/>" in last) == (number > 0):
+            report.skip("truncated XML", "the file ends without a closing tag; rows may be missing")
 
     def _row(self, text: str) -> dict[str, str] | None:
         """Return the attributes of a row, given what is between its `<row` and the next, as far as it is XML."""
