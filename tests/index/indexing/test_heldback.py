@@ -128,14 +128,20 @@ DAMAGES: dict[str, tuple[Callable[[Path], Path], Damage]] = {
     "emptied note": (example("commonmark/limits.md"), empty),
     "cut LaTeX": (example("latex/paper.tex"), cut),
     "cut PreTeXt": (example("pretext/main.ptx"), cut),
-    "cut bibliography": (text("a.bib", "".join(f"@book{{b{n}, title={{Book {n}}}}}\n" for n in range(9))), cut),
+    "cut bibliography": (
+        text("a.bib", "".join(f"@book{{b{n}, title={{Book {n}}}}}\n" for n in range(9))),
+        cut,
+    ),
     "documentation of nothing": (
         text("a.lean", "".join(f"/-- On {n}. -/\ntheorem t{n} : 1 = 1 := rfl\n" for n in range(2))),
         lambda path: path.write_text("/-- On 0. -/\ntheor") and None,
     ),
     "emptied page": (text("a.html", "<p>A page about $x$."), empty),
     "zeros in a dump": (dump, blank),
-    "dump in another encoding": (dump, lambda path: path.write_text(path.read_text(), encoding="utf-16") and None),
+    "dump in another encoding": (
+        dump,
+        lambda path: path.write_text(path.read_text(), encoding="utf-16") and None,
+    ),
     "note that Git LFS did not fetch": (example("commonmark/limits.md"), point),
     "archive with a large member": (example("arxiv/2101.01234.tar.gz"), grow),
 }

@@ -42,14 +42,18 @@ def read_lean(collection: Collection, report: Report, learned: Sequence[Any] | N
             why = f"the string that begins at offset {begin} is never closed; the rest is not read"
             report.skip("unclosed string", why)
         if _is_cut(source):
-            report.skip("truncated entry", "the last documentation belongs to nothing: the file may be cut off")
+            report.skip(
+                "truncated entry", "the last documentation belongs to nothing: the file may be cut off"
+            )
         yield from report_nothing(_posts(source, file, path, known, report), report)
 
 
 def _is_cut(source: LeanSource) -> bool:
     """Return True if the last documentation comment, which Lean wants a declaration behind, has no more than a word behind it."""
     last = source.comments[-1] if source.comments else None
-    return last is not None and not last.is_module and _WORD_AT_MOST.fullmatch(source.text, last.end) is not None
+    return (
+        last is not None and not last.is_module and _WORD_AT_MOST.fullmatch(source.text, last.end) is not None
+    )
 
 
 def learn_lean(text: str) -> list[tuple[str, str, str]] | None:
