@@ -33,6 +33,7 @@ settings.register_profile(
 settings.register_profile(
     "explore", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("few", settings.get_profile("mathamr"), max_examples=10)  # for scripts/mutations.py
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
 
 

@@ -1,0 +1,278 @@
+"""Changes the product in one place at a time and counts how many of the changes its tests notice.
+
+    python scripts/mutations.py 100 --seed 1
+
+The places are drawn by the seed, equally many in each room, from the bodies of functions: a comparison, `and` and `or`, a condition, a
+number, a sign, a statement left out, a result of None. Each is changed in a copy of the repository (hard links, in `--folder`), where
+the tests of its module and of those that import it run until one fails. What survives is named: a missing test, or a change that
+changes nothing. `unfinished` are those whose tests spent their time before one failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import collections
+import json
+import multiprocessing
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import hypothesis  # noqa: F401  (loaded once, not by every fork)
+import lxml.html  # noqa: F401
+import numpy  # noqa: F401
+import pytest
+import starlette.testclient  # noqa: F401
+import typer  # noqa: F401
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = Path("src", "mathamr")
+MOST_FILES = 3
+"""Of tests, for one mutation."""
+WAIT = 10
+"""As many times the seconds of a processor may pass by the clock."""
+LEFT_OUT = (
+    ".git",
+    ".venv",
+    ".mutations",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".hypothesis",
+)
+OPPOSITES: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.And: ast.Or, ast.Or: ast.And,
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult,
+}  # fmt: skip
+
+
+class Mutation(NamedTuple):
+    """A piece of a file and what replaces it."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+
+
+def changed(node: ast.AST) -> ast.AST | None:
+    """Return what a node is changed into, or None where nothing is."""
+    match node:
+        case ast.Compare(left=left, ops=[operator], comparators=others) if type(operator) in OPPOSITES:
+            return ast.Compare(left, [OPPOSITES[type(operator)]()], others)  # type: ignore[list-item]
+        case ast.BoolOp(op=operator, values=values):
+            return ast.BoolOp(OPPOSITES[type(operator)](), values)  # type: ignore[arg-type]
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPPOSITES:
+            return ast.BinOp(left, OPPOSITES[type(operator)](), right)  # type: ignore[arg-type]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.Constant(value=bool() as value):
+            return ast.Constant(not value)
+        case ast.Constant(value=int() as value):
+            return ast.Constant(value + 1)
+        case ast.IfExp(test=test, body=body, orelse=other):
+            return ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            return ast.Return(ast.Constant(None))
+        case ast.Expr(value=ast.Call()) | ast.Raise() | ast.AugAssign():
+            return ast.Pass()
+        case ast.Continue():
+            return ast.Break()
+    return None
+
+
+def mutations(path: Path) -> list[Mutation]:
+    """Return every mutation of a file; annotations, defaults, and the words of errors are left alone."""
+    text = (ROOT / path).read_bytes()
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    found: list[Mutation] = []
+
+    def visit(node: ast.AST, *, inside: bool) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            for statement in node.body:
+                visit(statement, inside=True)
+            return
+        if inside and isinstance(node, (ast.expr, ast.stmt)) and (new := changed(node)):
+            start = starts[node.lineno - 1] + node.col_offset
+            end = starts[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0)
+            written = ast.unparse(ast.fix_missing_locations(new))
+            written = f"({written})" if isinstance(new, ast.expr) else written
+            old = " ".join(text[start:end].decode().split())
+            found.append(Mutation(path.as_posix(), node.lineno, start, end, old, written))
+        if isinstance(node, (ast.Raise, ast.JoinedStr)):
+            return
+        for name, value in ast.iter_fields(node):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and name not in ("annotation", "returns"):
+                    visit(child, inside=inside)
+
+    visit(ast.parse(text), inside=False)
+    return found
+
+
+def draw(count: int, seed: int) -> list[Mutation]:
+    """Return some mutations, equally many of each room as far as it has them."""
+    chance = random.Random(seed)
+    rooms: dict[str, list[Mutation]] = collections.defaultdict(list)
+    for path in sorted(path.relative_to(ROOT) for path in (ROOT / PACKAGE).glob("*/**/*.py")):
+        rooms[path.parts[2]] += mutations(path)
+    for each in rooms.values():
+        chance.shuffle(each)
+    drawn: list[Mutation] = []
+    while len(drawn) < count and any(rooms.values()):
+        drawn += [each.pop() for each in rooms.values() if each]
+    return drawn[:count]
+
+
+def copy_of_repository(folder: Path) -> Path:
+    """Return a copy made of hard links; a changed file gets an inode of its own, so the original stays as it is."""
+    copy = folder / "repository"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(
+        ROOT, copy, copy_function=os.link, symlinks=True, ignore=shutil.ignore_patterns(*LEFT_OUT)
+    )
+    return copy
+
+
+def tests_of(module: Path) -> list[str]:
+    """Return the files of tests of a module: its own, then those that import it, of its room first; else those of its folder."""
+    folder = Path("tests", *module.parts[2:-1])
+    name = ".".join(module.with_suffix("").parts[1:]).removesuffix(".__init__")
+    imports = re.compile(
+        rf"\b(from {name} import|import {name}\b|from {name.rpartition('.')[0]} import .*\b{module.stem}\b)"
+    )
+    own = folder / f"test_{module.stem}.py"
+    users = [
+        path.relative_to(ROOT)
+        for path in sorted((ROOT / "tests").rglob("test_*.py"))
+        if "lab" not in path.parts and imports.search(path.read_text(encoding="utf-8"))
+    ]
+    users.sort(key=lambda path: (path != own, path.parent != folder, path.parts[1] != module.parts[2]))
+    if own not in users and (ROOT / own).exists():
+        users.insert(0, own)
+    neighbours = [path.relative_to(ROOT) for path in sorted((ROOT / folder).glob("test_*.py"))]
+    neighbours.sort(key=lambda path: not path.stem.startswith(own.stem[:8]))
+    return [path.as_posix() for path in (users or neighbours)[:MOST_FILES]]
+
+
+class First:
+    """A plugin of pytest that keeps the name of the first test that fails."""
+
+    name = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keep the name of a test that failed, or whose fixtures did."""
+        self.name = self.name or (report.nodeid if report.failed else "")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Keep the name of a file that cannot be imported."""
+        self.name = self.name or (report.nodeid if report.failed else "")
+
+
+def run_tests(copy: Path, tests: list[str], seconds: int, answer: Connection) -> None:
+    """Run pytest in this process, which was forked for it, and send the name of the first test that failed."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+    os.chdir(copy)
+    sys.path[:0] = [str(copy), str(copy / "src"), str(copy / "lab/src")]
+    os.environ["HYPOTHESIS_PROFILE"] = "few"
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path[:3])
+    first = First()
+    temporary = f"--basetemp={copy.parent / 'temporary'}"
+    status = pytest.main(["-xq", "--tb=no", "-p", "no:cacheprovider", temporary, *tests], plugins=[first])
+    answer.send(first.name or ("" if status in (0, 5) else "an error of pytest"))
+
+
+def failing(copy: Path, tests: list[str], seconds: int) -> str | None:
+    """Run tests until one fails and return its name; an empty string if all pass, None if their time was spent before."""
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(
+        target=run_tests, args=(copy, tests, seconds, theirs)
+    )
+    process.start()
+    theirs.close()
+    try:
+        return str(ours.recv()) if ours.poll(WAIT * seconds) else None
+    except EOFError:
+        return None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.join()
+
+
+def attempt(mutation: Mutation, copy: Path, seconds: int, bad: set[str]) -> tuple[str, str]:
+    """Return what became of one mutation and by which test, and put the file back."""
+    tests = tests_of(Path(mutation.path))
+    if not tests:
+        return "untested", ""
+    path = copy / mutation.path
+    text = path.read_bytes()
+    while True:
+        path.unlink()
+        path.write_bytes(text[: mutation.start] + mutation.new.encode() + text[mutation.end :])
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
+        try:
+            failed = failing(copy, [*tests, *(f"--deselect={name}" for name in sorted(bad))], seconds)
+        finally:
+            path.unlink()
+            os.link(ROOT / mutation.path, path)
+            shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)
+        if not failed:
+            return ("survived", "") if failed == "" else ("unfinished", "")
+        if failing(copy, [failed], seconds) == "":
+            return "caught", failed
+        bad.add(failed)  # without any change it fails too
+
+
+def main() -> None:
+    """Try mutations and say what became of them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("count", type=int, nargs="?", default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--seconds", type=int, default=10, help="of a processor for the tests of each mutation"
+    )
+    parser.add_argument("--folder", type=Path, default=ROOT / ".mutations", help="for the copy and the log")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    copy, bad = copy_of_repository(given.folder), set[str]()
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    with (given.folder / f"seed-{given.seed}.jsonl").open("w", encoding="utf-8") as log:
+        for mutation in draw(given.count, given.seed):
+            result, by = attempt(mutation, copy, given.seconds, bad)
+            counts[Path(mutation.path).parts[2]][result] += 1
+            print(json.dumps({"result": result, "by": by, **mutation._asdict()}), file=log, flush=True)
+            if result != "caught":
+                print(
+                    f"{result}: {mutation.path}:{mutation.line}: {mutation.old}  ->  {mutation.new}",
+                    flush=True,
+                )
+    for room, results in sorted(counts.items()):
+        print(f"{room}: {results['caught']} of {results.total()} caught")
+    total = sum(counts.values(), collections.Counter[str]())
+    print(", ".join(f"{number} {result}" for result, number in total.most_common()), f"of {total.total()}")
+
+
+if __name__ == "__main__":
+    main()
