@@ -18,6 +18,7 @@ import yaml
 from mathamr.core.settings import FOLDER_FILE
 from mathamr.core.toml import load_toml
 from mathamr.formulas.latex.commands import COMMANDS, ENVIRONMENTS, TRANSPARENT
+from mathamr.formulas.latex.definitions import may_have_definitions
 from mathamr.formulas.latex.reader import is_predefined
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.posts.formats.latex.definitions import commands_in, macros_in
@@ -109,14 +110,16 @@ def learn_macros(name: str, text: str, *, uses: bool = False) -> MacroSource:
         elif suffix != ".ipynb":
             if front := _FRONT_MATTER.match(text):
                 _learn_settings(_yaml(front[1]), found, includes)
-            macros_in("\n".join(_scripted(text)), found)
-        if suffix != ".ipynb" or "\\\\" not in text:
+            if "macros" in text.lower():
+                macros_in("\n".join(_scripted(text)), found)
+        if may_have_definitions(text) and (suffix != ".ipynb" or "\\\\" not in text):
             macros_in(
                 _without_comments(text) if suffix in (".tex", ".ltx", ".latex", *STYLES) else text, found
             )
         for options, names in _INCLUDES_LATEX.findall(text):
             includes += [options] if names == "subfiles" else names.split(",")
-        includes += (one or other for one, other in _INCLUDES_MARKDOWN.findall(text))
+        if "include" in text:
+            includes += (one or other for one, other in _INCLUDES_MARKDOWN.findall(text))
     learned: MacroSource = {}
     if found:
         learned["defines"] = found

@@ -221,9 +221,11 @@ class _FileSearch:
         if self.format not in AS_WRITTEN:
             return next(_by_file(self.posts((file,))), None)
         data = read_bytes(file, self.report)
-        if data is None or not self._may_fit(data):
+        if data is None:
             return None
         text = decode(data, self.report)
+        if isinstance(self.pattern, FormulaPattern) and not self.pattern.may_fit(text, self.needs):
+            return None
         lines = [0, *(match.end() for match in re.finditer("\n", text))]
         found = []
         macros_of = partial(self._macros_of, self.collection.path_of(file))
@@ -235,11 +237,6 @@ class _FileSearch:
                 )
             )
         return FoundFile(display_path(file), found, text, self.format, macros_of) if found else None
-
-    def _may_fit(self, data: bytes) -> bool:
-        if not isinstance(self.pattern, FormulaPattern) or not data.isascii():
-            return True
-        return all(any(each.encode() in data for each in spellings) for spellings in self.needs)
 
     def _macros_of(self, path: str, latex: str) -> tuple[str, ...]:
         table = self.collection.macros

@@ -306,8 +306,15 @@ def definitions_in(text: str) -> Iterator[Definition]:
         yield from found
 
 
+def may_have_definitions(text: str) -> bool:
+    """Return False if a text has none of the commands that define others."""
+    return any(name in text for name in DEFINING)
+
+
 def definition_places(text: str) -> Iterator[tuple[int, int, list[Definition]]]:
     """Yield where each definition of a text begins and ends, and what it defines."""
+    if not may_have_definitions(text):
+        return
     position, left = 0, 4 * len(text) + 20_000
     while match := _HOW.search(text, position):
         reader = _Text(text, match.end())
