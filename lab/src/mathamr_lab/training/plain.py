@@ -48,7 +48,7 @@ class PlainTrainer(ABC, Generic[S]):
         self, model: nn.Module, examples: int, configuration: TrainingConfiguration, device: torch.device
     ) -> None:
         self.model, self.device, self.configuration = model.to(device), device, configuration
-        self.count, self.examples = examples, configuration.batch_size
+        self.count, self.examples = examples, min(examples, configuration.batch_size)
         self.epochs = self.patience = configuration.epochs
         self.steps = len(self.plan(0))
         self.learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
@@ -89,7 +89,7 @@ class PlainTrainer(ABC, Generic[S]):
 
     def estimate(self, epoch: int) -> StepEstimate:
         """Estimate a step by the first examples of an epoch; nothing is learned from them."""
-        size = min(self.examples, self.count)
+        size = self.examples
         buffers = {name: each.clone() for name, each in self.model.named_buffers()}
         states = random_states(self.device)
         tried = {
