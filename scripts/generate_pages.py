@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
 
 from mathamr.cli import LABORATORY, SECTIONS, LazyVerbs
 from mathamr.cli.shorthelp import first_sentence, names
 from mathamr.core.settings import FOLDER_FILE, SETTINGS, Setting
+from mathamr.serve.app import application
+from mathamr.serve.errors import ERRORS
+from mathamr.serve.limits import Limits
 
 DOCS = Path(__file__).parents[1] / "docs"
 MARK = "<!-- written by scripts/generate_pages.py -->"
@@ -85,11 +89,44 @@ def _options(verb: str) -> list[str]:
     return ["| | |", "|---|---|", *rows]
 
 
+def api_page() -> str:
+    """Return the page of the routes, errors and limits of the HTTP API."""
+    paths = application(None).openapi()["paths"]  # type: ignore[arg-type]  # no service is asked
+    routes = [
+        f"| `{method.upper()} {path}` | {_cell(' '.join(route['description'].split()))} |"
+        for path, methods in paths.items()
+        for method, route in methods.items()
+    ]
+    lines = [
+        "# Routes, errors and limits of the HTTP API",
+        "",
+        MARK,
+        "",
+        "[The HTTP API](api.md) says what requests and answers look like; `/v1/openapi.json` has every field.",
+        *("", "## Routes", "", "| route | does |", "|---|---|"),
+        *routes,
+        *("", "## Errors", "", "| code | status | when |", "|---|---|---|"),
+        *(f"| `{code}` | {status} | {_cell(when)} |" for code, (status, when) in ERRORS.items()),
+        *("", "## Limits", ""),
+        "On by default; each is set with `mathamr serve DIR --limit NAME=VALUE` (may be repeated). `GET /v1/index` tells them.",
+        *("", "| limit | default | what it bounds |", "|---|---|---|"),
+        *map(_limit, fields(Limits)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _limit(limit: Field[Any]) -> str:
+    default = (
+        "as many as cores, at most 4" if limit.name == "workers" else f"{limit.default:,}".removesuffix(".0")
+    )
+    return f"| `{limit.name}` | {default} | {_cell(limit.metadata['help'])} |"
+
+
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("$", "\\$")
 
 
-PAGES = {"settings.md": settings_page, "commands.md": commands_page}
+PAGES = {"settings.md": settings_page, "commands.md": commands_page, "api-reference.md": api_page}
 
 
 def main() -> None:

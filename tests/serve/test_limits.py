@@ -1,21 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.limits import Limits
-from tests.conftest import ROOT
-
-
-def test_every_limit_is_in_the_docs_with_its_default() -> None:
-    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    for each in fields(Limits):
-        if each.name == "workers":
-            assert "| `workers` |" in page
-        else:
-            assert f"| `{each.name}` | {each.default:,} |".replace(".0 |", " |") in page, each.name
 
 
 @pytest.mark.parametrize(

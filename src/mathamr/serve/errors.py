@@ -8,29 +8,40 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError, ParseError
 
-CODES: dict[str, int] = {
-    "bad_request": 400,
-    "unauthorised": 401,
-    "read_only": 403,
-    "wrong_host": 403,
-    "cross_site": 403,
-    "unknown_post": 404,
-    "unknown_formula": 404,
-    "unknown_route": 404,
-    "wrong_method": 405,
-    "slow_client": 408,
-    "too_large": 413,
-    "unsupported_media_type": 415,
-    "invalid": 422,
-    "broken_formula": 422,
-    "empty_query": 422,
-    "too_complex": 422,
-    "busy": 429,
-    "internal": 500,
-    "unavailable": 503,
-    "timeout": 504,
+ERRORS: dict[str, tuple[int, str]] = {
+    "bad_request": (400, "the body is not JSON that can be read, or ended early"),
+    "unauthorised": (401, "a key is needed and missing or wrong"),
+    "read_only": (403, "a write, on a server without a key for them or with an index opened for reading"),
+    "wrong_host": (
+        403,
+        "the `Host` header names a host that this server does not serve, or is no name at all",
+    ),
+    "cross_site": (403, "a browser asked on behalf of a page of another site (`Sec-Fetch-Site: cross-site`)"),
+    "unknown_post": (404, "there is no such post"),
+    "unknown_formula": (404, "there is no such formula"),
+    "unknown_route": (404, "there is no such route"),
+    "wrong_method": (405, "the route has no such method"),
+    "slow_client": (408, "the body did not arrive in time"),
+    "too_large": (413, "the body is above the limit"),
+    "unsupported_media_type": (415, "the body is not `application/json`"),
+    "invalid": (
+        422,
+        "a parameter is missing, has the wrong type or is above its limit, or the entry has too few words to be explained;"
+        " `field` names it",
+    ),
+    "broken_formula": (422, "LaTeX that cannot be read; `offset` is the place in what was sent"),
+    "empty_query": (
+        422,
+        "nothing to search for: no words and no formulas, or in a search for formulas none of those",
+    ),
+    "too_complex": (422, "a graph or formula is too large to draw, or a write takes too much work"),
+    "busy": (429, "too much work at once; come back after `Retry-After` seconds"),
+    "internal": (500, "our mistake; the log has the details under the request's id"),
+    "unavailable": (503, "the index cannot answer just now"),
+    "timeout": (504, "the query took longer than its limit"),
 }
-"""Every code of an error with its HTTP status."""
+"""Every code of an error with its HTTP status, and when it is sent; the docs use this list."""
+CODES = {code: status for code, (status, _) in ERRORS.items()}
 
 _LONGEST_MESSAGE = 500
 

@@ -24,7 +24,10 @@ class Limits:
         10.0, "seconds until the head of a request, or of the next one, must have arrived"
     )
     send_seconds: float = _limit(30.0, "seconds a client may stop reading an answer")
-    connections: int = _limit(500, "open connections")
+    connections: int = _limit(
+        500,
+        "open connections; one more closes the one that has kept the server waiting longest, else one of the client with most; where all belong to one client, it gets 429",
+    )
     query_characters: int = _limit(5000, "characters of a query or of LaTeX to render")
     formulas: int = _limit(50, "formulas in a query")
     sentences: int = _limit(100, "sentences in a query")
@@ -39,7 +42,9 @@ class Limits:
     waiting: int = _limit(64, "queries that may wait for a worker; more are refused with 429")
     waiting_writes: int = _limit(16, "writes that may wait; more are refused with 429")
     posts: int = _limit(100, "posts in one write")
-    written_formulas: int = _limit(20_000, "formulas of the posts in one write")
+    written_formulas: int = _limit(
+        20_000, "formulas of the posts in one write; more are refused with `too_complex`"
+    )
     drawn_nodes: int = _limit(4000, "nodes of a graph that is drawn or sent")
     shown_characters: int = _limit(200_000, "characters of a post that are shown")
 
