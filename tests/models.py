@@ -14,11 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mathamr.amr.parser import vouch_for_parser
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.sample import folder as sample_folder
 
+PARSER = "tests.amr.rule_parser:RuleParser"
+"""A parser that costs nothing, for tests that do not ask for meaning."""
 VOCABULARY_POSTS = 40
 
 
@@ -104,7 +107,9 @@ def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: P
     )
 
 
-def build_sample_index(out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat") -> Path:
+def build_sample_index(
+    out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat", parser: str | None = None
+) -> Path:
     """An index of the sample (all of it, unless posts are given) made with a model."""
     from mathamr.index.indexing.builder import BuildOptions, build_index
 
@@ -112,7 +117,7 @@ def build_sample_index(out: Path, model: Path, posts: list[Post] | None = None, 
     if posts is not None:
         source = out.with_name(f"{out.name}.jsonl")
         source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
-    build_index([source], out, BuildOptions(model=model, engine=engine, device="cpu"))
+    build_index([source], out, BuildOptions(model=model, engine=engine, parser=parser, device="cpu"))
     return out
 
 
@@ -128,7 +133,10 @@ def small_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) ->
 
 @pytest.fixture(scope="session")
 def sample_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
-    """An index of the whole sample, 336 posts, with the tiny model; it takes some twenty seconds to make."""
+    """An index of the whole sample, 336 posts, with the tiny model and graphs of a parser that costs nothing."""
+    vouch_for_parser(PARSER)
     return once_a_run(
-        tmp_path_factory, "sample-index", lambda folder: build_sample_index(folder, model_folder)
+        tmp_path_factory,
+        "sample-index",
+        lambda folder: build_sample_index(folder, model_folder, parser=PARSER),
     )

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.posts.post import Post
-
-PARSER = "tests.amr.rule_parser:RuleParser"
+from tests.models import PARSER
 
 
 def options(model: Path, **more: object) -> BuildOptions:
