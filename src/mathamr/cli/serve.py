@@ -49,7 +49,9 @@ def command(
     ] = None,
     limit: Annotated[
         list[str] | None,
-        typer.Option(help="A limit as NAME=VALUE, such as seconds=5; docs/api-reference.md lists them. Repeatable."),
+        typer.Option(
+            help="A limit as NAME=VALUE, such as seconds=5; docs/api-reference.md lists them. Repeatable."
+        ),
     ] = None,
     beside: Annotated[
         Path | None,
