@@ -9,9 +9,12 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-from dataclasses import asdict, replace
+import sys
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,11 +22,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.amr.builtin.model import BOX, WEIGHTS, ParserModel
+from mathamr.core.integrity import file_hash
+from mathamr.core.tensorfile import tensor_bytes, under
 from mathamr.text.configuration import WINDOW
 from mathamr.text.onnxencoder import restored_array
 from mathamr.text.torchfolder import load_text_encoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.amr.network import ParserNetwork
+from mathamr_lab.training.loop import train
+from mathamr_lab.training.optimiser import Schedule
+from mathamr_lab.training.plain import LEARNED, PlainTrainer, use_learned
+from mathamr_lab.training.resources import Resources
+from mathamr_lab.training.settings import Ranges, TrainingConfiguration, autocast
 
 KINDS = ("gold", "copies", "patterns", "topics")
 COLUMNS = (
@@ -296,11 +306,11 @@ def fit(given: argparse.Namespace) -> None:
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     tables = json.loads((given.prepared / "tables.json").read_text(encoding="utf-8"))
     model = ParserModel.load(given.start)
-    configuration = replace(
+    shape = replace(
         model.configuration, concepts=len(tables["concepts"]), templates=len(tables["templates"]),
         labels=len(tables["labels"]), tags=len(tables["tags"]), dropout=DROPOUT,
     )  # fmt: skip
-    network = ParserNetwork(configuration, len(tables["deps"]))
+    network = ParserNetwork(shape, len(tables["deps"]))
     start_from(network, model, tables)
     text = load_text_encoder(BOX / ENCODER / "text", "cpu")
     reader = Reader(network, text.model, model.mix).to(device)
@@ -316,7 +326,17 @@ def fit(given: argparse.Namespace) -> None:
         ]
         batch = collator.batch(np.concatenate(chosen))
         batches.append(reader.read({name: tensor.to(device) for name, tensor in batch.items()}))
-    train(reader, batches, given)
+    most = max(1, min(given.report, given.steps))
+    steps = next(count for count in range(most, 0, -1) if given.steps % count == 0)
+    configuration = ParserTraining(
+        batch_size=sum(SHARES), epochs=given.steps // steps, steps=steps, learning_rate=given.rate, seed=SEED
+    )
+    materials = [file_hash(path) for path in (given.prepared / "arrays.npz", given.start)]
+    trainer = ParserTrainer(reader, batches, configuration, " ".join(materials))
+    resources = Resources(device=device, stream=sys.stdout)
+    if not train(trainer, given.out / given.name, resources).done:
+        raise SystemExit(f"stopped; the same command goes on from {given.out / given.name}")
+    use_learned(reader, given.out / given.name / LEARNED)
     # What the start knew of other texts is kept in part (Wortsman et al., WiSE-FT, CVPR 2022).
     with torch.no_grad():
         for new, old in zip(network.parameters(), before.parameters(), strict=True):
@@ -324,40 +344,111 @@ def fit(given: argparse.Namespace) -> None:
     given.out.mkdir(parents=True, exist_ok=True)
     weights = {name: value.cpu().half().numpy() for name, value in network.state_dict().items()}
     shares = {str(layer): share for layer, share in zip(reader.layers, reader.mix.tolist(), strict=True)}
-    row = {"network": asdict(configuration), "mix": shares, "encoder": ENCODER}
+    row = {"network": asdict(shape), "mix": shares, "encoder": ENCODER}
     np.savez(given.out / f"{given.name}.npz", **weights)
     (given.out / f"{given.name}.json").write_text(json.dumps(row), encoding="utf-8")
 
 
-def train(reader: Reader, batches: list[dict[str, Tensor]], given: argparse.Namespace) -> None:
-    """Train a network on batches drawn at random; its weights become their average over the last steps."""
-    device = reader.mix.device.type
-    trained = [*reader.network.parameters(), reader.mix]
-    averaged = [each.detach().clone() for each in trained]
-    optimiser = torch.optim.AdamW(trained, lr=given.rate, weight_decay=0.01)
-    random = np.random.default_rng(SEED)
-    reader.network.train()
-    for step in range(given.steps):
-        optimiser.param_groups[0]["lr"] = (
-            given.rate * min(1.0, (step + 1) / 100) * max(0.01, 1 - step / given.steps)
-        )
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            losses = reader(batches[random.integers(len(batches))])
-        loss = sum(WEIGHT[part] * value for part, value in losses.items())
-        optimiser.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(trained, 1.0)
-        optimiser.step()
-        with torch.no_grad():
-            for kept, new in zip(averaged, trained, strict=True):
-                kept.lerp_(new, 1 - min(AVERAGE, (step + 1) / (step + 10)))
-        if step % given.report == 0:
-            shown = " ".join(f"{part} {value.item():.3f}" for part, value in losses.items())
-            print(f"{given.name} step {step}: {shown}", flush=True)
-    with torch.no_grad():
-        for parameter, mean in zip(trained, averaged, strict=True):
-            parameter.copy_(mean)
-    reader.network.eval()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParserTraining(TrainingConfiguration):
+    """A training in steps over batches drawn at random, `steps` between two lines of progress; an epoch is as many steps."""
+
+    title: ClassVar[str] = "training of the parser"
+    ranges: ClassVar[Ranges] = {"steps": (1, 1e9)}
+
+    steps: int = 250
+
+
+class ParserTrainer(PlainTrainer[dict[str, Tensor]]):
+    """Trains a network on batches that are made before; what it saves are the averages of its weights over the last steps."""
+
+    unit = "sentences"
+    configuration: ParserTraining
+
+    def __init__(
+        self, reader: Reader, made: Sequence[dict[str, Tensor]], configuration: ParserTraining, materials: str
+    ) -> None:
+        self.made, self.materials = made, materials
+        self._losses: dict[str, Tensor] = {}
+        super().__init__(reader, configuration.batch_size, configuration, reader.mix.device)
+        self.averaged = {name: each.detach().clone() for name, each in self.learned.items()}
+
+    def precision(self) -> AbstractContextManager[object]:
+        """Return the context in which the loss is computed: sixteen bits on a GPU alone."""
+        return autocast("auto", self.device)
+
+    def schedule(self) -> Schedule:
+        """Return rates that rise for a hundred steps and fall in a line."""
+        return _Falling(self.configuration.epochs * self.steps)
+
+    def plan(self, epoch: int) -> Sequence[int]:
+        """Return the numbers of the batches of an epoch."""
+        steps, drawn = self.configuration.steps, np.random.default_rng(self.configuration.seed)
+        numbers: list[int] = drawn.integers(len(self.made), size=(epoch + 1) * steps).tolist()
+        return numbers[epoch * steps :]
+
+    def step(self, batch: int, _epoch: int) -> dict[str, Tensor]:
+        """Return a batch."""
+        return self.made[batch]
+
+    def tried(self, size: int) -> list[int]:
+        """Return that a whole step is tried."""
+        return [size]
+
+    def first(self, _count: int, epoch: int) -> dict[str, Tensor]:
+        """Return the first batch of an epoch."""
+        return self.made[self.plan(epoch)[0]]
+
+    def loss(self, step: dict[str, Tensor]) -> Tensor:
+        """Return the weighted sum of all losses."""
+        self._losses = self.model(step)
+        return torch.stack([WEIGHT[part] * value for part, value in self._losses.items()]).sum()
+
+    @torch.no_grad()
+    def learn(self, step: dict[str, Tensor], number: int) -> Tensor:
+        """Take one step, and average its weights with those before."""
+        with torch.enable_grad():
+            loss = super().learn(step, number)
+        for name, kept in self.averaged.items():
+            kept.lerp_(self.learned[name], 1 - min(AVERAGE, (number + 1) / (number + 10)))
+        return loss
+
+    def figures(self, number: int) -> dict[str, float]:
+        """Return the rate, and the losses of the last step."""
+        return {**super().figures(number), **{part: value.item() for part, value in self._losses.items()}}
+
+    def validate(self) -> None:
+        """Measure nothing: `mathamr_lab.amr.evaluate` compares graphs with those of the held-out parts."""
+
+    def save(self, folder: Path, _about: dict[str, Any]) -> None:
+        """Write the averages, for `use_learned`."""
+        stored = {name: each.cpu() for name, each in self.averaged.items()}
+        (folder / LEARNED).write_bytes(tensor_bytes(stored))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that the next step depends on."""
+        return super().state() | {f"averaged.{name}": each.clone() for name, each in self.averaged.items()}
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """Restore what `state` returned."""
+        super().use_state(state)
+        for name, each in under(state, "averaged.").items():
+            self.averaged[name].copy_(each)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what identifies the run."""
+        return {"training": self.configuration.to_json(), "materials": self.materials}
+
+    @property
+    def summary(self) -> str:
+        """One line on the batches."""
+        return f"learning from {len(self.made):,} batches of up to {self.examples} sentences"
+
+
+class _Falling(Schedule):
+    def rate(self, step: int, highest: float = 1.0, _lowest: float = 0.0) -> float:
+        """Return the rate of a step."""
+        return highest * min(1.0, (step + 1) / 100) * max(0.01, 1 - step / self.steps)
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:

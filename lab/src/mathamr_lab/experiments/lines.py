@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
@@ -38,8 +38,14 @@ class LineSystem(System):
     needs: ClassVar[frozenset[Need]] = frozenset({"graph"})
     rankings: ClassVar[Rankings] = {"answers": {"single": Nearest(DOCUMENT)}}
 
-    def __init__(self, system: MathAMRSystem, pieces: int) -> None:
-        self.name, self._encoder = system.name, SentenceEncoder(system.encoder.encoder, pieces)
+    def __init__(self, system: MathAMRSystem, pieces: int = 510) -> None:
+        self.name, self._system = system.name, system
+        self._encoder = SentenceEncoder(system.encoder.encoder, pieces)
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder, and how much of a line it reads."""
+        return f"{self._system.fingerprint}-{self._encoder.length}"
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -56,6 +62,15 @@ class LineSystem(System):
             for item, vector in zip(some, self._encoder.encode(lines), strict=True):
                 row = Vectors.one(vector, Level.DOCUMENT, item.post.id)
                 yield Encoded(id=item.post.id, post={DOCUMENT: row})
+
+    def save(self, folder: Path) -> None:
+        """Write the folder of the encoder."""
+        self._system.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """Load the encoder of a MathAMR model, whatever it learned from."""
+        return cls(MathAMRSystem.load(folder, device))
 
 
 def line_of(graph: MathGraph) -> str:

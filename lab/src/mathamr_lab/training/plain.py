@@ -58,9 +58,12 @@ class PlainTrainer(ABC, Generic[S]):
             minimum_rate=configuration.minimum_rate,
             weight_decay=configuration.weight_decay,
         )
-        schedule = Schedule(configuration.epochs * self.steps, configuration.warmup)
-        self.optimiser = Optimiser([group], schedule, clip=configuration.clip, fused=self.fused)
+        self.optimiser = Optimiser([group], self.schedule(), clip=configuration.clip, fused=self.fused)
         torch.manual_seed(configuration.seed)
+
+    def schedule(self) -> Schedule:
+        """Return the rates of all steps."""
+        return Schedule(self.configuration.epochs * self.steps, self.configuration.warmup)
 
     @abstractmethod
     def identity(self) -> dict[str, Any]:
