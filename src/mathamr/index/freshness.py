@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import Catalogue
@@ -66,7 +67,7 @@ def compare_files(
                 deleted += 1
             elif now != stamp:
                 hashed += 1
-                changed += hashed > MOST_HASHED or hash_of(path) != digest
+                changed += hashed > MOST_HASHED or _hash_as_of(path, now) != digest
             if time.monotonic() > deadline:
                 return FileChanges(changed, new, deleted)
         read_at = catalogue.meta(_read_at(record))
@@ -89,6 +90,12 @@ def deleted_files(catalogue: Catalogue, inputs: Sequence[InputRecord], paths: It
         if Path(record.path).exists():
             found |= catalogue.were_read(record.path, missing)
     return found
+
+
+@lru_cache(maxsize=1_000)
+def _hash_as_of(path: str, stamp: str) -> bytes:  # noqa: ARG001
+    """Return the digest of a file; it is read once for each of its stamps."""
+    return hash_of(path)
 
 
 def _read_at(record: InputRecord) -> str:

@@ -174,6 +174,17 @@ class Preview:
         """The LaTeX of each formula."""
         return _cut(self.latex, self.numbers.formulas[:, 1])
 
+    def sentences_saying(self, numbers: Sequence[int]) -> list[str]:
+        """Return the sentences that have stems of these hashes side by side; 0 stands for any word."""
+        own, ends = self.numbers.stems, self.numbers.sentences[:, 6].cumsum()
+        many = max(0, len(own) - len(numbers) + 1)
+        fits = [own[step : step + many] == number for step, number in enumerate(numbers) if number]
+        starts = np.flatnonzero(np.logical_and.reduce(fits)) if fits else np.arange(many)
+        owners = np.searchsorted(ends, starts, side="right")
+        inside = owners[starts + len(numbers) <= ends[owners]].tolist()
+        texts = self.sentence_texts if inside else []
+        return [texts[number] for number in dict.fromkeys(inside)]
+
     def passage(self) -> Passage:
         """Return the sentences."""
         ids, left = self.formula_ids, iter(self.numbers.places.tolist())

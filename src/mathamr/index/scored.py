@@ -116,7 +116,11 @@ class ScoredColumns(Sequence[Scored]):
 
     def find(self, ids: Iterable[str]) -> IntArray:
         """Return the places of ids, or -1."""
-        return ListedNames(self.ids).find(ids)
+        return self._listed.find(ids)
+
+    @cached_property
+    def _listed(self) -> ListedNames:
+        return ListedNames(self.ids)
 
     def rows_in(self, names: EntryNames) -> IntArray:
         """Return the row of each entry in `names`, or -1."""

@@ -15,7 +15,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import is_ideograph, word_tokens, words
+from mathamr.index.lexical.terms import STOP_WORDS, is_ideograph, word_tokens, words
+from mathamr.index.preview import Preview, hash_term
 from mathamr.search.formulagrade import CONTAINED, CONTAINED_RENAMED, RENAMED, SIMILAR
 from mathamr.search.hits import HOLDS, LISTED, LISTED_BY, MATCHES, NAMED, Found, Match
 from mathamr.search.labelweights import DEFAULT_WEIGHTS, Features, Group, LabelWeights
@@ -51,14 +52,14 @@ _EQUATION = re.compile(
 _NUMBERED = re.compile(r"\W*[^\W\d_]{2,20}\.?\s+\(?[A-Z]?\d{1,4}(?:\.\d{1,4}){0,5}[a-z]?\)?[\s.?]*")
 """A kind with a number as a query, such as `Theorem 2.1`."""
 
-Sentences = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
-"""Returns the sentences and the formulas of posts, titles first."""
+Previews = Callable[[Sequence[str]], Mapping[str, Preview]]
+"""Returns what posts say."""
 
 
 class Confidence:
     """Judges the results of one query; `ranked` is the beginning of its ranking.
 
-    `weights` are those of the index's model, `declarations` are the results that are declarations of a library, and `sentences` reads
+    `weights` are those of the index's model, `declarations` are the results that are declarations of a library, and `previews` reads
     the texts in which the words of a short query may stand side by side. `answers` are the results that answer questions.
     """
 
@@ -71,11 +72,11 @@ class Confidence:
         *,
         declarations: Collection[str] = (),
         answers: Collection[str] = (),
-        sentences: Sentences | None = None,
+        previews: Previews | None = None,
     ) -> None:
         self._query, self._lexicon, self._ranked = query, lexicon, ranked
         self._weights, self._answers = weights, answers
-        self._declarations, self._sentences = declarations, sentences
+        self._declarations, self._previews = declarations, previews
         self._weak = WEAK_QUESTION if query.kind == "question" else WEAK
         behind = ranked[BACKGROUND] or ranked[1:] or ranked
         self._background = {
@@ -206,21 +207,34 @@ class Confidence:
         ids = [each.id for each in self._ranked]
         held = wanted.counts(self._lexicon)[self._lexicon.names.find(ids)]
         whole = [each for each, count in zip(ids, held.tolist(), strict=True) if count == len(wanted)]
-        if len(wanted) == 1 or self._sentences is None or self._query.formulas:
+        if len(wanted) == 1 or self._previews is None or self._query.formulas:
             return frozenset(whole if len(wanted) == 1 else ())
         first = {each.id for each in self._ranked[:MOST_GRADED]}
-        read = self._sentences([each for each in whole if each in first])
-        return frozenset(each for each, said in read.items() if _says(said, self._query.phrase))
+        read = self._previews([each for each in whole if each in first])
+        return frozenset(each for each, own in read.items() if self._says(own, self._query.phrase))
+
+    def _says(self, read: Preview, phrase: Sequence[str]) -> bool:
+        """Return True if the words of a phrase stand side by side in a sentence or a formula; stored stems tell where to look."""
+        wanted, latex = self._query.stems(phrase), read.latex.lower()
+        pairs = zip(phrase, wanted, strict=True)
+        said = read.sentences_saying([0 if word in STOP_WORDS else hash_term(stem) for word, stem in pairs])
+        if all(stem[:-1] in latex for stem in wanted):
+            said += read.formula_latex
+        return any(has_phrase(word_tokens(one), wanted) for one in said)
 
     @cached_property
     def _numbered(self) -> frozenset[str]:
         """The first results that show the number of an equation, if the query is one."""
         asked = _EQUATION.fullmatch(self._query.text)
-        if asked is None or self._sentences is None:
+        if asked is None or self._previews is None:
             return frozenset()
         shown = re.compile(rf"\({re.escape(asked[1])}\)|\\tag\*?\{{{re.escape(asked[1])}\}}")
-        read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
-        return frozenset(each for each, said in read.items() if any(map(shown.search, said)))
+        read = self._previews([each.id for each in self._ranked[:MOST_GRADED]])
+        return frozenset(
+            each
+            for each, own in read.items()
+            if any(map(shown.search, (*own.sentence_texts, *own.formula_latex)))
+        )
 
     @cached_property
     def _has_symbol(self) -> bool:
@@ -257,10 +271,10 @@ class Confidence:
         Of Chinese or Japanese, whose single characters say little, it is the share of the pairs that stand side by side.
         """
         pairs = [pair for pair in pairwise(self._query.phrase) if all(map(is_ideograph, pair))]
-        if pairs and self._sentences is not None:
-            read = self._sentences([each.id for each in self._ranked[:MOST_GRADED]])
+        if pairs and self._previews is not None:
+            read = self._previews([each.id for each in self._ranked[:MOST_GRADED]])
             return {
-                each: sum(_says(said, pair) for pair in pairs) / len(pairs) for each, said in read.items()
+                each: sum(self._says(own, pair) for pair in pairs) / len(pairs) for each, own in read.items()
             }
         count = self._lexicon.count()
         rarity = {stem: math.log((count + 1) / (often + 0.5)) for stem, often in self._frequencies.items()}
@@ -269,13 +283,6 @@ class Confidence:
             return {}
         held = self._lexicon.having("stems", rarity, [each.id for each in self._ranked])
         return {name: math.fsum(rarity[stem] for stem in own) / total for name, own in held.items()}
-
-
-def _says(said: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Return True if the words of a phrase stand side by side in one of the sentences; all of them are looked at together first."""
-    return has_phrase(word_tokens("\n".join(said)), phrase) and any(
-        has_phrase(word_tokens(one), phrase) for one in said
-    )
 
 
 def is_exact(found: RankedResult) -> bool:

@@ -37,7 +37,7 @@ class Judge:
             ranked,
             declarations=self._declarations([each.id for each in ranked]),
             answers=self._answers([each.id for each in ranked[:MOST_LOOKED_AT]]),
-            sentences=self._sentences,
+            previews=self._archive.catalogue.previews,
         )
 
     @property
@@ -64,8 +64,3 @@ class Judge:
         """Return those of some posts that answer questions."""
         found = self._archive.payloads("posts", ids)
         return frozenset(name for name, payload in found.items() if payload.kind == "answer")
-
-    def _sentences(self, ids: Sequence[str]) -> dict[str, Sequence[str]]:
-        """Return the sentences and the formulas of posts."""
-        read = self._archive.catalogue.previews(ids)
-        return {each: [*found.sentence_texts, *found.formula_latex] for each, found in read.items()}

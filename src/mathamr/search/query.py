@@ -246,9 +246,8 @@ class Query:
 
     @cached_property
     def phrase(self) -> list[str]:
-        """The stems of the first words in their order, without common words before them."""
-        typed = self.correct(self.all_words[:LONGEST_PHRASE])
-        return self.stems(dropwhile(STOP_WORDS.__contains__, typed))
+        """The first words in their order, without common words before them."""
+        return [*dropwhile(STOP_WORDS.__contains__, self.correct(self.all_words[:LONGEST_PHRASE]))]
 
     @cached_property
     def name(self) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -55,6 +56,10 @@ class QueryWords:
         own = {("stems", stem) for stem in stems} | {("latex", term) for term in single}
         return cls((frozenset(own),), tuple(terms for terms in symbol if len(terms) > 1))
 
+    _counts: WeakKeyDictionary[EntryNames, IntArray] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False, compare=False
+    )
+
     def __len__(self) -> int:
         return len(self.wanted)
 
@@ -65,6 +70,11 @@ class QueryWords:
 
     def counts(self, lexicon: TermHolders) -> IntArray:
         """Return how many of the words each entry of a lexical index has, by row; the last number, 0, is of entries that it lacks."""
+        if lexicon.names not in self._counts:
+            self._counts[lexicon.names] = self._count(lexicon)
+        return self._counts[lexicon.names]
+
+    def _count(self, lexicon: TermHolders) -> IntArray:
         size = len(lexicon.names) + 1
 
         def masks(field: str, terms: Collection[str]) -> dict[str, BoolArray]:

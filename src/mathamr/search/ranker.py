@@ -23,7 +23,7 @@ from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.scoring import Weighting
 from mathamr.index.postfilters import PostFilters
-from mathamr.index.scored import Scored, ScoredColumns
+from mathamr.index.scored import Scored, ScoredColumns, ScoredRows
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import SearchOptions
@@ -428,7 +428,12 @@ def followed(first: Sequence[Scored], rest: Sequence[Scored]) -> ScoredColumns:
         lowest, highest = before.scores.min(), scores.max()
         is_positive = lowest > 0 and scores.min() > 0
         scores = _BEHIND * lowest / highest * scores if is_positive else lowest - 1 - (highest - scores)
-    return ScoredColumns([*before.ids, *after.ids], np.concatenate([before.scores, scores]))
+    joined = np.concatenate([before.scores, scores])
+    if isinstance(after, ScoredRows) and after.names.is_read:
+        rows = after.names.find(before.ids)
+        if rows.min(initial=0) >= 0:
+            return ScoredRows(after.names, np.concatenate([rows, after.rows]), joined)
+    return ScoredColumns([*before.ids, *after.ids], joined)
 
 
 def filtered(
