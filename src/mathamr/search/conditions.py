@@ -30,7 +30,8 @@ _OPERATOR = re.compile(
     """,
     re.X,
 )
-_EXCLUDED = re.compile(rf"[^\W\d_]{{3,}}(?:['’-]?[^\W_]+)*|[{IDEOGRAPHS}]+")
+_EXCLUDED = rf"[^\W\d_]{{3,}}(?:['’-]?[^\W_]+)*|[{IDEOGRAPHS}]+"
+"""A word that may be excluded; few queries have one, and compiling this takes longer than reading them."""
 _OPERATION = re.compile(r"\s*[=<>+*/^_]")
 _OPENING_QUOTE = re.compile(r'(?<![^\s(])["“](?=\w)')
 _LABELS = names(
@@ -155,7 +156,7 @@ class _Reader:
         if match["phrase"] is not None:
             return self._phrase(match, minus=minus)
         bare = (value or "").rstrip(".,;:?!")
-        if not minus or not _EXCLUDED.fullmatch(bare) or is_name(bare):
+        if not minus or not re.fullmatch(_EXCLUDED, bare) or is_name(bare):
             return None
         if _OPERATION.match(self._text, match.end()):
             return None

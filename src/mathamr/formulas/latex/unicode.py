@@ -129,7 +129,7 @@ _PIECE = re.compile(
     | (?P<other>[^\x00-\x7f][\u0300-\u036f\u20d0-\u20ff]*     # a character, perhaps with accents
         | [A-Za-z0-9][\u0300-\u036f\u20d0-\u20ff]+)
     | (?P<space>\s+)
-    | [^\\\s\w^\x80-\U0010ffff]+
+    | [\x00-\x08\x0e-\x1b!-/:-@\[\]`{-\x7f]+                  # other signs of ASCII
     | .
     """,
     re.S | re.X,

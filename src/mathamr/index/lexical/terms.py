@@ -80,7 +80,8 @@ IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\
 """The characters of Chinese and Japanese, which write words without spaces between them."""
 WORD = re.compile(rf"[{IDEOGRAPHS}]|[^\W_{IDEOGRAPHS}]+(?:'[^\W\d_]+)?")
 """A word: letters and digits in a row, or one character of Chinese or Japanese."""
-_IDEOGRAPH = re.compile(rf"[{IDEOGRAPHS}]")
+_IDEOGRAPHS = tuple(zip(IDEOGRAPHS[::3], IDEOGRAPHS[2::3], strict=True))
+"""The first and the last character of each of these ranges."""
 _VOICED = "\u3099\u309a"
 """The marks that make て into で, which is another letter."""
 _APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u2032\u00b4\u0060](?=\\w)")
@@ -291,7 +292,7 @@ def is_ideograph(word: str) -> bool:
     >>> is_ideograph("值"), is_ideograph("で"), is_ideograph("x")
     (True, True, False)
     """
-    return _IDEOGRAPH.fullmatch(word) is not None
+    return len(word) == 1 and any(first <= word <= last for first, last in _IDEOGRAPHS)
 
 
 def count_words(found: Sequence[str]) -> int:
