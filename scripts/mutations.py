@@ -1,6 +1,7 @@
 """Changes the product in one place at a time and counts how many of the changes its tests notice.
 
     python scripts/mutations.py 100 --seed 1
+    python scripts/mutations.py --again .mutations/seed-1.jsonl    # those that were not caught, after tests were added
 
 The places are drawn by the seed, equally many in each room, from the bodies of functions: a comparison, `and` and `or`, a condition, a
 number, a sign, a statement left out, a result of None. Each is changed in a copy of the repository (hard links, in `--folder`), where
@@ -139,6 +140,17 @@ def draw(count: int, seed: int) -> list[Mutation]:
     return drawn[:count]
 
 
+def again(log: Path) -> list[Mutation]:
+    """Return the mutations of a log that were not caught; where a file has changed since, they are not known any more."""
+    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    found = [
+        Mutation(**{name: row[name] for name in Mutation._fields})
+        for row in rows
+        if row["result"] != "caught"
+    ]
+    return [each for each in found if each in mutations(Path(each.path))]
+
+
 def copy_of_repository(folder: Path) -> Path:
     """Return a copy made of hard links; a changed file gets an inode of its own, so the original stays as it is."""
     copy = folder / "repository"
@@ -254,12 +266,15 @@ def main() -> None:
         "--seconds", type=int, default=10, help="of a processor for the tests of each mutation"
     )
     parser.add_argument("--folder", type=Path, default=ROOT / ".mutations", help="for the copy and the log")
+    parser.add_argument("--again", type=Path, help="a log: try what was not caught there")
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     copy, bad = copy_of_repository(given.folder), set[str]()
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    with (given.folder / f"seed-{given.seed}.jsonl").open("w", encoding="utf-8") as log:
-        for mutation in draw(given.count, given.seed):
+    tried = again(given.again) if given.again else draw(given.count, given.seed)
+    name = f"{given.again.stem}-again" if given.again else f"seed-{given.seed}"
+    with (given.folder / f"{name}.jsonl").open("w", encoding="utf-8") as log:
+        for mutation in tried:
             result, by = attempt(mutation, copy, given.seconds, bad)
             counts[Path(mutation.path).parts[2]][result] += 1
             print(json.dumps({"result": result, "by": by, **mutation._asdict()}), file=log, flush=True)

@@ -74,6 +74,10 @@ def test_related_declarations_are_mentioned_or_alike(library: Index) -> None:
     assert [each["name"] for each in found["mentions"]] == ["Topology.Toy.IsCompact"]
     assert "Topology.Toy.IsCompact.union" in [each["name"] for each in found["alike"]]
     assert call_tool(library, "related_declarations", name="No.such").is_error
+    for k in (1, 3):
+        few = call_tool(library, "related_declarations", name=heine, k=k).structured_content["alike"]
+        assert [each["name"] for each in few] == [each["name"] for each in found["alike"]][:k]
+        assert len(few) == k
 
 
 def test_nothing_close_is_said_and_answers_are_short(library: Index) -> None:

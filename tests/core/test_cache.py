@@ -22,6 +22,7 @@ def test_weights_are_bounded_and_counted_once() -> None:
     assert "a" not in cache, "too heavy a value also drops the one before it"
     cache.put("a", "1234")
     cache.put("b", "123456")
+    assert ("a" in cache, cache.weight) == (True, 10), "the bound itself is allowed"
     cache.put("c", "1")
     assert ("a" in cache, cache.weight) == (False, 7)
     cache.clear()

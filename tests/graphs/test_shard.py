@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,26 @@ def test_shard_holds_the_same_tensors_pairs_and_vocabularies(exported: tuple[Gra
         store.vocabularies()[0].labels,
         store.vocabularies()[1],
     )
+
+
+def test_a_shard_whose_parts_do_not_agree_is_refused(
+    exported: tuple[GraphStore, Path], tmp_path: Path
+) -> None:
+    with np.load(exported[1]) as file:
+        arrays = {name: file[name] for name in file.files}
+    head = json.loads(arrays["head"].tobytes())
+
+    def saved(**changed: object) -> Path:
+        whole = np.frombuffer(json.dumps({**head, **changed}).encode(), np.uint8)
+        np.savez(tmp_path / "other.npz", **{**arrays, "head": whole})
+        return tmp_path / "other.npz"
+
+    assert len(shard.load(saved()).ids) == 3
+    for changed in ({"ids": head["ids"][1:]}, {"references": head["references"][1:]}):
+        with pytest.raises(MathAMRError, match="numbers of graphs do not agree"):
+            shard.load(saved(**changed))
+    with pytest.raises(MathAMRError, match="export it again"):
+        shard.load(saved(format=head["format"] + 1))
 
 
 def test_damaged_and_foreign_files_are_refused(exported: tuple[GraphStore, Path], tmp_path: Path) -> None:

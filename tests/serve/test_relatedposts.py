@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.post import Link, Place, Post
-from mathamr.serve.relatedposts import related_posts
+from mathamr.serve.relatedposts import Reference, references, related_posts
 
 
 def test_references_lead_to_posts_by_id_or_by_label_and_each_post_is_listed_once(tmp_path: Path) -> None:
@@ -34,3 +34,27 @@ def test_references_lead_to_posts_by_id_or_by_label_and_each_post_is_listed_once
     ]
     by_label = Post("q", "note", "x", links=(Link("", "mention", "", "thm:t"),))
     assert [each["id"] for each in related_posts(catalogue, by_label, [])] == ["t"]
+
+
+def test_a_reference_has_the_name_of_what_it_leads_to_but_not_where_it_leads_inside(tmp_path: Path) -> None:
+    catalogue = Catalogue(tmp_path / "catalogue.db", create=True)
+    place = Place("a.tex", 1, "thm:t", ("eq:1",))
+    theorem = Post("t", "theorem", "x", "Theorem 2 (Euler)", place=place)
+    proof = Post(
+        "p",
+        "proof",
+        "x",
+        links=(
+            Link("t", "mention", "the theorem", "thm:t"),
+            Link("t", "mention", "(1)", "eq:1", "1"),
+            Link("t", "mention", "there"),
+        ),
+    )
+    with catalogue.transaction():
+        for post in (theorem, proof):
+            catalogue.put(post, "", ())
+    assert references(catalogue, proof) == {
+        "#thm:t": Reference("t", "Theorem", "Euler", "Theorem 2 (Euler)", "", "the theorem"),
+        "#eq:1": Reference("t", "Theorem", "", "Theorem 2 (Euler)", "1", "(1)"),
+        "t": Reference("t", "Theorem", "Euler", "Theorem 2 (Euler)", "", "there"),
+    }

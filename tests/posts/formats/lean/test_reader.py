@@ -110,6 +110,20 @@ private lemma c : p := q
     assert [each.line for each in found.values()] == [4, 6, 10]
 
 
+def test_brackets_that_a_section_changes_are_those_of_before_behind_it() -> None:
+    found = read(
+        """
+variable (n : Nat)
+section
+variable {n}
+theorem inside : n = n := rfl
+end
+theorem behind : n = n := rfl
+"""
+    )
+    assert [found[name].variables for name in ("inside", "behind")] == [("{n : Nat}",), ("(n : Nat)",)]
+
+
 def test_a_statement_has_the_section_variables_that_it_uses() -> None:
     found = read(
         """
