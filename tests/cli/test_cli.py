@@ -13,9 +13,10 @@ import typer
 from mathamr import __version__, cli
 from mathamr.cli import LABORATORY, VERBS
 from mathamr.core.errors import MissingExtraError
+from tests.cli.conftest import Command
 
 
-def mathamr(*arguments: str) -> subprocess.CompletedProcess[str]:
+def started(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "mathamr", *arguments], capture_output=True, text=True)
 
 
@@ -32,19 +33,18 @@ def test_help_lists_every_verb_and_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in LABORATORY])
-def test_every_verb_has_a_module_with_a_documented_command(verb: str) -> None:
+def test_every_verb_has_a_module_with_a_documented_command(mathamr: Command, verb: str) -> None:
     command = import_module(f"mathamr.cli.{verb}").command
     assert command.__doc__
     assert mathamr(verb, "--help").returncode == 0
 
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in LABORATORY])
-def test_a_short_help_has_a_line_for_each_option_and_fits_a_screen(verb: str) -> None:
-    environment = {**os.environ, "COLUMNS": "100"}
-    command = [sys.executable, "-m", "mathamr", verb, "-h"]
-    lines = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+def test_a_short_help_has_a_line_for_each_option_and_fits_a_screen(
+    mathamr: Command, verb: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = mathamr(verb, "-h").stdout.splitlines()
     assert len(lines) <= 40
     assert max(map(len, lines)) <= 100
     options = typer.main.get_command(_app(verb)).params
@@ -59,7 +59,7 @@ def _app(verb: str) -> typer.Typer:
     return app
 
 
-def test_a_query_that_looks_like_the_short_help_is_typed_behind_dashes() -> None:
+def test_a_query_that_looks_like_the_short_help_is_typed_behind_dashes(mathamr: Command) -> None:
     assert "does not exist; create an index" in mathamr("search", "no-such-folder", "--", "-h").stderr
 
 
@@ -94,9 +94,9 @@ def test_a_verb_of_the_laboratory_says_how_to_install_it(verb: str, monkeypatch:
 
 
 def test_exit_codes_tell_errors_from_wrong_usage() -> None:
-    assert mathamr("--version").stdout == f"mathamr {__version__}\n"
-    assert mathamr("no-such-verb").returncode == 2
-    missing = mathamr("posts", "no-such-folder")
+    assert started("--version").stdout == f"mathamr {__version__}\n"
+    assert started("no-such-verb").returncode == 2
+    missing = started("posts", "no-such-folder")
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr == "mathamr: no-such-folder: no such file or folder\n"
 
@@ -115,7 +115,7 @@ def test_data_are_unicode_and_a_terminal_without_a_sign_gets_its_number(encoding
     os.close(screen)
 
 
-def test_a_query_that_begins_with_a_minus_sign_says_what_to_type() -> None:
+def test_a_query_that_begins_with_a_minus_sign_says_what_to_type(mathamr: Command) -> None:
     wrong = mathamr("search", "notes.index", "-x + 1")
     assert wrong.returncode == 2
     assert "behind --, as in -- '-x + 1'" in wrong.stderr

@@ -14,7 +14,7 @@ def test_demo_indexes_the_sample_answers_what_people_type_and_explains_a_hit(
     mathamr: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     arguments = ("demo", "--out", str(tmp_path), "--limit", "6", "--model", str(model_folder), "-j", "1")
-    first = test_cli.mathamr(*arguments)
+    first = test_cli.started(*arguments)
     assert first.returncode == 0, first.stderr
     assert "6 posts (6 new)" in " ".join(first.stdout.split())
     assert "FORMULA_0" in first.stdout

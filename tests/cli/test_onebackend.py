@@ -63,7 +63,7 @@ def test_hits_are_the_same_cold_and_warm_everywhere(
         assert hits(first) == cold
         second.warm()
         assert hits(second) == cold
-        apart = test_cli.mathamr("search", str(index), QUERY, "-k", "20", "--json")
+        apart = test_cli.started("search", str(index), QUERY, "-k", "20", "--json")
         assert [(hit["id"], hit["score"]) for hit in json.loads(apart.stdout)["hits"]] == [
             (identifier, pytest.approx(score, abs=1e-5)) for identifier, score in cold
         ]

@@ -24,10 +24,10 @@ QUERY = "Why does $\\sum \\frac{1}{n^2}$ converge?"
 
 
 def test_a_process_of_its_own_answers_alike(sample_index: Path) -> None:
-    ran = test_cli.mathamr("search", str(sample_index), QUERY, "-k", "3", "--json", "--strategy", "lexical")
+    ran = test_cli.started("search", str(sample_index), QUERY, "-k", "3", "--json", "--strategy", "lexical")
     assert ran.returncode == 0, ran.stderr
     assert len(json.loads(ran.stdout)["hits"]) == 3
-    wrong = test_cli.mathamr("search", str(sample_index), " ")
+    wrong = test_cli.started("search", str(sample_index), " ")
     assert wrong.returncode == 1
     assert wrong.stderr.startswith("mathamr: the query is empty")
 
