@@ -51,15 +51,15 @@ def test_a_deleted_post_is_gone_from_every_part(index: Path) -> None:
     assert not content(index)["problems"]
 
 
-def test_putting_equals_building(index: Path, model_folder: Path, tmp_path: Path) -> None:
+def test_putting_equals_building(read_index: Path, model_folder: Path, tmp_path: Path) -> None:
     posts = sample_posts(7)
-    with IndexWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(read_index, device="cpu") as archive:
         archive.put(posts[5:])
         archive.delete([posts[0].id])
     build(tmp_path / "fresh", posts[1:5], model_folder)
     with IndexWriter.open(tmp_path / "fresh", device="cpu") as archive:
         archive.put(posts[5:])
-    assert not differences(content(index), content(tmp_path / "fresh"))
+    assert not differences(content(read_index), content(tmp_path / "fresh"))
 
 
 def test_posts_that_another_process_analysed_are_not_analysed_again(
@@ -99,13 +99,13 @@ def test_the_formulas_of_one_post_are_written_in_time_linear_in_their_number(ind
         assert slope(represented, 4000) < 1.4
 
 
-def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder: Path) -> None:
+def test_what_was_put_stays_when_files_are_read_again(read_index: Path, model_folder: Path) -> None:
     posts = sample_posts(5)
-    with IndexWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(read_index, device="cpu") as archive:
         archive.put([note(posts[0].id, "mine now"), note("new", "mine")])
-    summary = build(index, posts, model_folder)
+    summary = build(read_index, posts, model_folder)
     assert summary.intake.others == 1
-    with IndexStorage.open(index) as archive:
+    with IndexStorage.open(read_index) as archive:
         assert archive.catalogue.post(posts[0].id).body == "mine now"
         assert len(archive.catalogue) == 6
 
