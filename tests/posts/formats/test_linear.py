@@ -54,6 +54,8 @@ GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "comments never closed in code of Typst": ("a.typ", repeat("/*", "Words #a(")),
     "macros that grow in Typst": ("a.typ", repeat("$aa$ ", "\n".join(f"#let {chr(97 + n) * 2} = ${f'{chr(98 + n) * 2} ' * 9}$" for n in range(20)) + "\nWords.\n")),
     "uses of many macros in Typst": ("a.typ", lambda size: "".join(f"#let m{n} = $x$\n" for n in range(1000)) + "Words. " + "$m1$ " * (size // 8)),
+    "links of notes": ("a.md", repeat("![[a]] ", "Words.\n\n")),
+    "links on one line": ("a.md", repeat("[a](b.md)", "Words.\n\n")),
     "categories": ("a.xml", lambda size: wiki("x", "".join(f"[[Category:{n}]]" for n in range(size // 17)))(1)),
     "macros of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newcommand{{\\m{letters(n)}}}{{x}}\n" for n in range(size // 24)))),
     "theorems of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newtheorem{{t{n}}}{{T}}\n" for n in range(size // 40)), "".join(f"\\begin{{t{n}}}x\\end{{t{n}}}\n" for n in range(size // 40)))),

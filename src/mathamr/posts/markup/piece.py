@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, takewhile
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
@@ -51,13 +50,13 @@ class Piece(NamedTuple):
 
 def linked(read: Sequence[Piece], place: int) -> list[Piece]:
     """Return the words of the link at a place: what follows it up to its end, to another link or to the end of its line."""
-    words = takewhile(
-        lambda piece: (
-            piece.kind not in ("link", "break") and not (piece.kind == "close" and piece.text == "a")
-        ),
-        islice(read, place + 1, None),
-    )
-    return list(words)
+    end = place + 1
+    while end < len(read):
+        piece = read[end]
+        if piece.kind in ("link", "break") or (piece.kind == "close" and piece.text == "a"):
+            break
+        end += 1
+    return list(read[place + 1 : end])
 
 
 _begin = itemgetter(0)
