@@ -58,6 +58,7 @@ GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "links on one line": ("a.md", repeat("[a](b.md)", "Words.\n\n")),
     "categories": ("a.xml", lambda size: wiki("x", "".join(f"[[Category:{n}]]" for n in range(size // 17)))(1)),
     "macros of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newcommand{{\\m{letters(n)}}}{{x}}\n" for n in range(size // 24)))),
+    "inputs of itself in LaTeX": ("a.tex", lambda size: paper("", "\\input{a}\n" * (size // 10))),
     "theorems of LaTeX": ("a.tex", lambda size: paper("".join(f"\\newtheorem{{t{n}}}{{T}}\n" for n in range(size // 40)), "".join(f"\\begin{{t{n}}}x\\end{{t{n}}}\n" for n in range(size // 40)))),
 }  # fmt: skip
 

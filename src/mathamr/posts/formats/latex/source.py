@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from pathlib import Path
 
@@ -96,6 +96,8 @@ class Sources:
         self._inclusions = Inclusions(root, macros)
         self._root = self._inclusions.root
         self._files = files
+        self._tells = lru_cache(maxsize=10_000)(self._read_tells)
+        self._counted = lru_cache(maxsize=10_000)(self._read_counted)
 
     def read(self, report: Report) -> Iterator[Source]:
         """Yield the documents: files that no other file inputs, with what they input, those in the highest folders first.
@@ -252,10 +254,13 @@ class Sources:
         """Return whether an input before the text of a document says nothing itself, so that other documents may read it, too."""
         if found.target is None or not self._is_inside(found):
             return False
-        text = strip_comments(_text(found.target, Report()) or "")
-        if is_whole:
-            return "\\begin{document}" not in text
-        return bool(_DEFINES.search(text)) and not _TELLS.search(text)
+        begins, only_defines = self._tells(found.target)
+        return not begins if is_whole else only_defines
+
+    def _read_tells(self, file: Path) -> tuple[bool, bool]:
+        """Return whether the text of a document begins in a file, and whether the file defines something and says nothing."""
+        text = strip_comments(_text(file, Report()) or "")
+        return "\\begin{document}" in text, bool(_DEFINES.search(text)) and not _TELLS.search(text)
 
     def _learn_from(self, file: Path, source: Source, own: set[Path]) -> None:
         """Take the definitions of a file whose text another document has, and of what that file inputs."""
@@ -275,8 +280,14 @@ class Sources:
         """Return whether numbers may depend on an input that is not read here: on a document, not on a picture or a table."""
         if found.target is None or not self._is_inside(found):
             return Path(found.name).suffix in ("", ".tex")
-        counted = _COUNTS.finditer(strip_comments(_text(found.target, Report()) or ""))
-        return any(not each[1] or each[1] in source.theorems or each[1] in COUNTED for each in counted)
+        counted = self._counted(found.target)
+        return any(not name or name in source.theorems or name in COUNTED for name in counted)
+
+    def _read_counted(self, file: Path) -> frozenset[str]:
+        """Return the environments that may count in a file; an empty name stands for a command that always does."""
+        return frozenset(
+            each[1] or "" for each in _COUNTS.finditer(strip_comments(_text(file, Report()) or ""))
+        )
 
     def _target(self, found: Inclusion, taken: set[Path], report: Report) -> Path | None:
         if found.target is None:
