@@ -51,7 +51,7 @@ def api(index_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 OPERATIONS = [
     "GET /v1/search", "POST /v1/search", "GET /v1/explain", "POST /v1/explain", "GET /v1/posts/{id}", "PUT /v1/posts/{id}",
     "DELETE /v1/posts/{id}", "POST /v1/posts", "GET /v1/beside/{id}", "GET /v1/graphs/{id}", "GET /v1/formulas/{id}", "GET /v1/render",
-    "POST /v1/render", "GET /v1/picture", "GET /v1/names", "GET /v1/commands", "GET /v1/index", "GET /v1/health", "GET /v1/ready",
+    "POST /v1/render", "GET /v1/picture", "GET /v1/names", "GET /v1/introduced", "GET /v1/commands", "GET /v1/index", "GET /v1/health", "GET /v1/ready",
     "POST /v1/symbols", "GET /v1/similar/{id}",
 ]  # fmt: skip
 

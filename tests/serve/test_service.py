@@ -49,6 +49,7 @@ REQUESTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "/v1/render": [("GET", {"params": {"latex": "\\foo x"}}), ("POST", {"json": {"text": "is $x$ prime"}})],
     "/v1/picture": [("GET", {"params": {"latex": "\\foo x"}})],
     "/v1/commands": [("GET", {})],
+    "/v1/introduced": [("GET", {"params": {"latex": "x"}})],
     "/v1/names": [("GET", {"params": {"name": "gaussian integral"}})],
     "/v1/symbols": [("POST", {"json": {"strokes": [[[0, 0], [1, 1], [2, 0]]]}})],
     "/v1/index": [("GET", {})],

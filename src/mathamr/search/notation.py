@@ -145,6 +145,22 @@ def _introductions_in(read: Iterable[_Read], parser: str | None) -> Iterator[Int
             yield from introductions_of(post, sentence, formulas, graph)
 
 
+def symbols_in(formula: Formula, macros: tuple[str, ...] = ()) -> dict[str, Kind]:
+    r"""Return the letters and names of operators of a formula, in its order.
+
+    >>> symbols_in(Formula("", r"\operatorname{rk} A = \mu"))
+    {'rk': 'operator', 'A': 'letter', 'μ': 'letter'}
+    """
+    tree = trees_of(formula, macros)[0][0]
+    return {
+        plain(each): "operator" if each[0] == "F" or len(each) > 3 else "letter"
+        for each in (tree.labels if tree is not None else ())
+        if each[:2] in ("V!", "F!")
+        and plain(each).isalpha()
+        and (each[0] == "V" or len(each) == 3 or each[2:] in formula.latex)
+    }
+
+
 class _Collected:
     """The symbols of the formulas that were read, with their introductions."""
 
@@ -159,15 +175,7 @@ class _Collected:
 
     def use(self, formula: Formula, post: Post) -> None:
         """Count the letters, operators and macros of a formula."""
-        tree = trees_of(formula, post.macros)[0][0]
-        labels = set(tree.labels) if tree is not None else set()
-        used: dict[str, Kind] = {
-            plain(each): "operator" if each[0] == "F" or len(each) > 3 else "letter"
-            for each in labels
-            if each[:2] in ("V!", "F!")
-            and plain(each).isalpha()
-            and (each[0] == "V" or len(each) == 3 or each[2:] in formula.latex)
-        }
+        used = symbols_in(formula, post.macros)
         if "\\" in formula.latex and post.macros:
             own = {name for text in post.macros for name in _DEFINED.findall(text)}
             used |= {f"\\{name}": "macro" for name in commands_in(formula.latex) & own}

@@ -354,6 +354,30 @@ class TextAnswer(BaseModel):
     pieces: list[PlacedPiece]
 
 
+class Meaning(BaseModel):
+    """What a symbol is introduced as, and where."""
+
+    pieces: list[PlacedPiece]
+    post: str
+    place: str
+
+
+class IntroducedSymbol(BaseModel):
+    """A symbol of a formula with what it is introduced as."""
+
+    symbol: str
+    meanings: list[Meaning]
+    introduced: int = Field(description="how often it is introduced")
+
+
+class IntroducedAnswer(BaseModel):
+    """What the symbols of a formula are introduced as, in as many posts as could be read in time."""
+
+    symbols: list[IntroducedSymbol]
+    posts: int
+    is_whole: bool
+
+
 class FormulaAnswer(BaseModel):
     """A formula of the index."""
 

@@ -49,6 +49,7 @@ def application(service: Service) -> FastAPI:
     for module in (search, explain, similar, posts, formulas, status):
         app.include_router(module.router, prefix=PREFIX, responses=errors())
 
+    app.include_router(notation.answers, prefix=PREFIX, responses=errors())
     app.include_router(notation.router)
 
     @app.get(f"{PREFIX}/openapi.json", include_in_schema=False)

@@ -25,6 +25,7 @@ from mathamr.serve.queue import WorkQueue
 if TYPE_CHECKING:
     from mathamr.index.storage import IndexStorage
     from mathamr.search.searcher import Index
+    from mathamr.serve.indexnotation import IndexNotation
 
 T = TypeVar("T")
 LOG = logging.getLogger("mathamr.serve")
@@ -55,8 +56,8 @@ class Service:
     def __post_init__(self) -> None:
         self.collections: dict[str, Service] = {}
         """The services of all collections by name, this one first; empty where one index is served."""
-        self.pages: dict[str, str] = {}
-        """The page of the notation, by the state of the index that it was made from."""
+        self.notation: IndexNotation | None = None
+        """What the symbols of the index are introduced as, once somebody asked."""
         if self.host is not None:
             self.__dict__.update({name: getattr(self.host, name) for name in _QUEUES})
             self.answers = answer_cache()

@@ -141,6 +141,12 @@ export function render(source, signal, task = "answers") {
   return json("render", { body: { text: source, task }, signal });
 }
 
+/** What the symbols of a formula are introduced as, in the post of the formula `id` first. */
+export function introduced(latex, id, signal) {
+  const of = id ? `&formula=${piece(id)}` : "";
+  return json(inside(`introduced?latex=${piece(latex)}${of}`), { signal });
+}
+
 /** LaTeX commands that the server reads. */
 export function commands() {
   return json("commands");

@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { Box } from "./box.js";
 import { byId, element } from "./dom.js";
 import { Filters } from "./filters.js";
+import { Meanings } from "./meanings.js";
 import { FormulaMenu } from "./menu.js";
 import { emptyIndex, failure, noHit, sentencePieces, textOf, welcome } from "./notice.js";
 import { counted, duration } from "./numbers.js";
@@ -291,6 +292,7 @@ async function copy(text) {
   }
 }
 
+new Meanings();
 new FormulaMenu([
   { label: "Search this formula", act: ({ latex, id }) => searchFormula(latex, id) },
   {

@@ -1,29 +1,39 @@
-"""The page of an index's notation: what each symbol is introduced as, how often it is used, and which are never introduced."""
+"""The notation of an index: what each symbol is introduced as, how often it is used, and which are never introduced.
+
+The page `/notation` shows all of it, and the search page what the symbols of one formula are introduced as.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from itertools import islice
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, JSONResponse
 
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import marked_pieces
-from mathamr.posts.post import Post
+from mathamr.posts.post import Formula
 from mathamr.posts.rendering.drawing import draw
-from mathamr.search.notation import NotationEntry, notation
+from mathamr.search.notation import NotationEntry, symbols_in
+from mathamr.serve.answers import IntroducedAnswer
+from mathamr.serve.indexnotation import IndexNotation
+from mathamr.serve.pieces import shown_pieces
+from mathamr.serve.requests import Id
 from mathamr.serve.service import Reader, Service, of_index
 
 router = APIRouter()
+answers = APIRouter(tags=["formulas"])
 
 MOST_ROWS, MOST_MEANINGS = 1_000, 4
 """Symbols on the page, and what is told of each."""
 MOST_PIECES = 200
 """Runs of text and formulas of a sentence that are shown."""
+LONGEST_ASKED, MOST_ASKED = 20_000, 12
+"""Characters of a formula, and symbols of it that are told what they are introduced as."""
 _SHARE = 0.5
 """Part of a request's time in which posts are read; the rest is for drawing."""
 _HEAD = """<!doctype html>
@@ -45,23 +55,62 @@ async def page(service: Reader) -> HTMLResponse:
     return HTMLResponse(await service.read(lambda: of_index(lambda: _page(service))))
 
 
+@answers.get("/introduced", response_model=IntroducedAnswer)
+async def introduced(
+    service: Reader,
+    latex: Annotated[str, Query(max_length=LONGEST_ASKED)],
+    formula: Annotated[Id | None, Query()] = None,
+) -> Any:
+    """Return what the symbols of a formula are introduced as; in the post of `formula`, a formula of the index, first."""
+    return await service.read(lambda: JSONResponse(of_index(lambda: _introduced(service, latex, formula))))
+
+
+def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, Any]:
+    known = _notation(service)
+    macros = definitions_for(latex, service.index.macros)
+    entry = service.archive.catalogue.formulas([formula]).get(formula) if formula else None
+    post = entry.post if entry else ""
+    shown = []
+    for symbol in symbols_in(Formula("", latex), macros):
+        found = known.by_symbol.get(symbol)
+        if found is None or len(shown) == MOST_ASKED:
+            continue
+        near = (each for each in found.introductions if each.post == post)
+        usual = (next(each for each in found.introductions if each.said == said) for said in found.meanings)
+        first = {each.said: each for each in (*islice(near, MOST_MEANINGS), *islice(usual, MOST_MEANINGS))}
+        meanings = [
+            {
+                "pieces": list(shown_pieces(islice(marked_pieces(each.said, "text"), MOST_PIECES), macros)),
+                "post": each.post,
+                "place": each.place,
+            }
+            for each in islice(first.values(), MOST_MEANINGS)
+        ]
+        shown.append({"symbol": symbol, "meanings": meanings, "introduced": found.introduced})
+    return {"symbols": shown, "posts": known.count, "is_whole": known.is_whole}
+
+
+def _notation(service: Service) -> IndexNotation:
+    """Return the notation of an index, read once for each of its states."""
+    state = f"{service.archive.manifest.updated} {len(service.archive.catalogue)}"
+    if service.notation is None or service.notation.state != state:
+        seconds = service.limits.seconds * _SHARE
+        service.notation = IndexNotation.read(state, service.index.posts(), seconds)
+    return service.notation
+
+
 def _page(service: Service) -> str:
-    state = f"notation {service.archive.manifest.updated} {len(service.archive.catalogue)}"
-    if state not in service.pages:
-        service.pages.clear()
-        service.pages[state] = _made(service)
-    return service.pages[state]
+    known = _notation(service)
+    known.page = known.page or _made(service, known)
+    return known.page
 
 
-def _made(service: Service) -> str:
-    reading = _InTime(service.index.posts(), service.limits.seconds * _SHARE)
-    entries = notation(reading, parser=None)
+def _made(service: Service, found: IndexNotation) -> str:
+    entries = found.entries
     known = [entry for entry in entries if entry.introductions]
     unknown = sorted((entry for entry in entries if not entry.introductions), key=lambda entry: -entry.uses)
     macros = service.index.macros
-    size = (
-        "all posts" if reading.is_whole else f"the first {reading.count:,} posts, which could be read in time"
-    )
+    size = "all posts" if found.is_whole else f"the first {found.count:,} posts, which could be read in time"
     parts = [
         _HEAD,
         f'<p class="faint">{len(known):,} symbols are introduced in {size}; {len(unknown):,} are used and never introduced.</p>',
@@ -73,23 +122,6 @@ def _made(service: Service) -> str:
         "</main></body></html>",
     ]
     return "\n".join(parts)
-
-
-class _InTime:
-    """Posts until a time is over; `count` of them were read."""
-
-    def __init__(self, posts: Iterator[Post], seconds: float) -> None:
-        self._posts, self._seconds = posts, seconds
-        self.count, self.is_whole = 0, False
-
-    def __iter__(self) -> Iterator[Post]:
-        end = time.monotonic() + self._seconds
-        for post in self._posts:
-            yield post
-            self.count += 1
-            if time.monotonic() > end:
-                return
-        self.is_whole = True
 
 
 def _row(entry: NotationEntry, macros: Mapping[str, str]) -> str:
