@@ -76,6 +76,16 @@ def test_exact_and_approximate_search_agree_where_everything_is_found(strategies
         )
 
 
+def test_tables_say_where_rows_of_approximate_search_were_searched_exactly(
+    strategies: GraphPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "searches exactly, also in the rows of approximate search"
+    monkeypatch.setenv("MATHAMR_QDRANT_URL", "local")
+    assert said in strategies.markdown()
+    monkeypatch.setenv("MATHAMR_QDRANT_URL", "http://localhost:6333")
+    assert said not in strategies.markdown()
+
+
 def test_every_experiment_runs_from_the_posts_to_its_tables(
     corner: Path, out: Path, strategies: GraphPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

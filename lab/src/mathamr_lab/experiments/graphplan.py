@@ -29,6 +29,8 @@ from mathamr_lab.recipes.recipe import MODEL, TrainingSettings, TrainingSources
 _UNTRAINED = ("learning_rate=0.0", "minimum_rate=0.0", "epochs=1")
 """A training that leaves the first weights as they are."""
 
+_EXACT_THROUGHOUT = f"{QDRANT_URL.name}={LOCAL} searches exactly, also in the rows of approximate search"
+
 
 class GraphPlan(Plan):
     """The stages of an experiment with graph networks."""
@@ -60,10 +62,8 @@ class GraphPlan(Plan):
                 f"{self.setting.experiment.name} searches in the engine {APPROXIMATE}, which is a server: put its address into"
                 f" {QDRANT_URL.name}, like http://localhost:6333; {LOCAL!r} takes its client alone, which searches exactly"
             )
-        if QDRANT_URL.value == LOCAL and self.setting.graphs.is_approximate:
-            say(
-                f"warning: {QDRANT_URL.name}={LOCAL} searches exactly, also in the rows of approximate search"
-            )
+        if self._is_exact_throughout():
+            say(f"warning: {_EXACT_THROUGHOUT}")
 
     def markdown(self) -> str:
         """Return the tables in the thesis's form."""
@@ -71,7 +71,12 @@ class GraphPlan(Plan):
         corpus = marks["graphs of the posts"]
         pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
         counts = {**(corpus.figures if corpus else {}), "pairs": min(pairs, default=0)}
-        return thesistables.markdown(self.setting, self.measured, counts)
+        tables = thesistables.markdown(self.setting, self.measured, counts)
+        return f"{tables}\n{_EXACT_THROUGHOUT}\n" if self._is_exact_throughout() else tables
+
+    def _is_exact_throughout(self) -> bool:
+        searches = self.setting.engine == APPROXIMATE and self.setting.graphs.is_approximate
+        return searches and QDRANT_URL.value == LOCAL
 
     def _index_folder(self, variant: Variant, seed: int) -> Path:
         return self.setting.out / "index" / self._model_path(variant, seed)
