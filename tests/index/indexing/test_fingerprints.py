@@ -52,7 +52,7 @@ def change_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do what a new formula parser does: give every formula another key."""
     monkeypatch.setattr(analysis, "visual_key", lambda slt: "new-" + visualkey.visual_key(slt))
     monkeypatch.setattr("mathamr.index.sources.__version__", "another")
-    monkeypatch.setattr("mathamr.search.searcher.sources_digest", lambda: "another")
+    monkeypatch.setattr("mathamr.search.indexstate.sources_digest", lambda: "another")
     monkeypatch.setattr(fingerprints, "sources_digest", lambda: "another")
     forget_fingerprints()
 
