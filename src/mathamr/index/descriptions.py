@@ -5,7 +5,6 @@ A post that comes again with the same content gets its description again, whatev
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
@@ -26,7 +25,7 @@ FORMAT = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS descriptions (
-    content BLOB PRIMARY KEY, by TEXT NOT NULL, sentences TEXT NOT NULL) WITHOUT ROWID;
+    content BLOB PRIMARY KEY, by TEXT NOT NULL, text TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
@@ -38,18 +37,15 @@ class Descriptions(Database):
 
     def of(self, post: Post) -> PostDescription | None:
         """Return the description of a post with this content, described or not; None if no program was asked."""
-        rows = self._rows("SELECT by, sentences FROM descriptions WHERE content = ?", (content_of(post),))
-        return PostDescription(str(rows[0][0]), tuple(map(str, json.loads(rows[0][1])))) if rows else None
+        rows = self._rows("SELECT by, text FROM descriptions WHERE content = ?", (content_of(post),))
+        return PostDescription.of(str(rows[0][0]), str(rows[0][1])) if rows else None
 
     def keep(self, described: Mapping[bytes, PostDescription]) -> None:
         """Store descriptions by content; they are on disk when this returns."""
         with self.transaction():
             self._db.executemany(
                 "INSERT OR REPLACE INTO descriptions VALUES (?, ?, ?)",
-                (
-                    (content, each.by, json.dumps(each.sentences, ensure_ascii=False))
-                    for content, each in described.items()
-                ),
+                ((content, each.by, " ".join(each.sentences)) for content, each in described.items()),
             )
 
     def add_to(self, post: Post) -> Post:

@@ -26,7 +26,12 @@ LONGEST, MOST = 600, 3
 """The most characters and sentences of a description."""
 LONGEST_NAME = 40
 _LONGEST_WRITTEN = 20 * LONGEST + MOST * 200
-_FORMULA = re.compile(r"(\$[^$\n]+\$)")
+_FORMULA = re.compile(
+    r"""(\$(?![ $])
+    (?:(?!\]\(|\\(?:end\{quote|in(?:put|clude)))[^$\n`]){1,200}+  # nothing that a markup acts on even beside a formula
+    (?<![ ])\$)""",
+    re.X,
+)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.S)
 _UNNAMED = re.compile(r"[^\w .+-]+")
 _FRAMES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -253,7 +254,7 @@ def test_a_program_may_answer_without_reading(tmp_path: Path) -> None:
 
 HOSTILE = (
     "A claim.\n\n```lean\ntheorem evil : False\n```\n\n> quoted </blockquote><script>alert(1)</script> \\end{quote}\\input{x}"
-    " ![p](http://tracker.example/p.png) \x1b]0;title\x07 \u202eback FORMULA_0 $\\evil$ 100% # *b* _i_ &lt; $"
+    " ![p](http://tracker.example/p.png) \x1b]0;title\x07 \u202eback FORMULA_0 $\\evil$ 100% # *b* _i_ &lt; $\\end{quote}\\input{y}$ $![q](http://tracker.example/)$ $"
 )
 
 
@@ -272,7 +273,27 @@ def test_a_hostile_answer_is_plain_text_and_comes_off_again(markup: Markup) -> N
     assert "<script>alert(1)</script>" in shown
     assert "![p](http://tracker.example/p.png)" in shown
     assert not {"\x1b", "\x07", "\u202e"} & {*shown}
+    if markup not in ("html", "text"):  # where nothing inside a formula acts on what is around it
+        assert [formula.latex for formula in found.formulas] == ["a", "\\evil"]
     assert all(sentence.text.startswith("Described by describe.sh: ") for sentence in said)
+
+
+def test_what_somebody_wrote_into_the_file_of_descriptions_is_plain_text_too(
+    folder: Path, script: Path, model_folder: Path
+) -> None:
+    out = folder.with_name("index")
+    build(folder, model_folder, script)
+    with sqlite3.connect(out / "descriptions.db") as database:
+        database.execute("UPDATE descriptions SET by = ?, text = ?", ("x`*\n> y", HOSTILE * 100))
+    with (folder / "book.tex").open("a") as book:
+        book.write("% changed\n")
+    build(folder, model_folder)
+    with IndexStorage.open(out) as archive:
+        (post,) = (each for each in archive.catalogue.every_post() if each.title == "Theorem (Wug)")
+    assert describer_of(post) == "x y"
+    assert "\\input{x}" not in post.body
+    assert "\x1b" not in post.body
+    assert len(post.body) < 3_000
 
 
 def test_a_long_answer_is_cut() -> None:
