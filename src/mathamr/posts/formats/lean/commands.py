@@ -60,12 +60,17 @@ _GIVEN_NAME = re.compile(r"\(name\s*:=\s*([\w.'«»]+)")
 _ALIAS = re.compile(r"\s*+(?:(?P<one>[\w'!?.«»]++)|⟨(?P<pair>[^⟩\n]{0,500})⟩)\s*+:=\s*@?(?P<of>[\w'!?.«»]+)")
 _BAR = re.compile(r"\n[ \t]*\||(?<![\w.])where(?![\w'])")
 _LINE_START = re.compile(r"\n(?=\S)")
-_CONSTANT = re.compile(r"ℝ≥0∞|ℝ≥0|[ℕℤℚℝℂ]|[^\W\d_][\w'!?.]*|[→↔⊕×≃=≤<]")
 _CONSTANTS = {
     "ℕ": "Nat", "ℤ": "Int", "ℚ": "Rat", "ℝ": "Real", "ℂ": "Complex", "ℝ≥0∞": "ENNReal", "ℝ≥0": "NNReal", "→": "Forall",
     "↔": "Iff", "⊕": "Sum", "×": "Prod", "≃": "Equiv", "=": "Eq", "≤": "LE", "<": "LT",
+    "𝓞": "RingOfIntegers", "𝓘(": "ModelWithCornersSelf", "⧸": "Quotient", "ˣ": "Units", "[X]": "Polynomial", "⊗[": "TensorProduct",
+    "ᵐᵒᵖ": "MulOpposite", "ᵒᵖ": "Opposite", "→+*": "RingHom", "→*": "MonoidHom", "→+": "AddMonoidHom", "→ₐ": "AlgHom",
+    "→ₗ": "LinearMap", "→L": "ContinuousLinearMap", "→₀": "Finsupp", "→o": "OrderHom", "≃+*": "RingEquiv", "≃*": "MulEquiv",
+    "≃+": "AddEquiv", "≃ₐ": "AlgEquiv", "≃ₗ": "LinearEquiv", "≃L": "ContinuousLinearEquiv", "≃o": "OrderIso", "⥤": "Functor", "⟶": "Hom",
 }  # fmt: skip
 """What notation stands for in the names of anonymous instances."""
+_NOTATION = "|".join(re.escape(sign) for sign in sorted(_CONSTANTS, key=len, reverse=True))
+_CONSTANT = re.compile(rf"{_NOTATION}|(?:(?!{_NOTATION})[^\W\d_])(?:(?!{_NOTATION})[\w'!?.])*")
 _LOCAL = re.compile(r"(?:[a-zA-Zα-ωΑ-Ω𝕜𝓕]|[a-z]\w?)[₀-₉'\d]*\Z")
 
 
@@ -463,10 +468,12 @@ def _further_names(name: str, word: str, attributes: tuple[str, ...]) -> Iterato
 
 
 def _instance_name(type: str, namespace: str, bound: Container[str]) -> str:
-    """Return a name for an anonymous instance: its class and the constants of its type, as Lean names it where no notation hides some.
+    """Return a name for an anonymous instance: its class and the constants of its type, as Lean names it where no other notation hides some.
 
     >>> _instance_name("Group (Perm α)", "", {"α"}), _instance_name("Denumerable ℚ", "Rat", ())
     ('instGroupPerm', 'instDenumerable')
+    >>> _instance_name("CommRing (𝓞 K)", "", {"K"}), _instance_name("LieGroup 𝓘(𝕜, R) n Rˣ", "Units", {"R", "n"})
+    ('instCommRingRingOfIntegers', 'instLieGroupModelWithCornersSelf')
     """
     words = dict.fromkeys(["inst"])
     for token in _CONSTANT.findall(type):
