@@ -1,4 +1,7 @@
-/-! # Flat tori -/
+/-! # Flat tori
+
+* `Tori.rank`: how many vectors make a basis
+-/
 namespace Tori
 /-- The rank `n` of a lattice, $n \ge 1$. -/
 def rank (n : ℕ) : ℕ := n

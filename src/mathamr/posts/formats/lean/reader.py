@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.declaration.posts import declaration_post, documentation_post, report_nothing
+from mathamr.posts.formats.lean.bullets import bullets
 from mathamr.posts.formats.lean.commands import declarations, learn_translations
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.formats.lean.translation import Translations
@@ -70,7 +72,9 @@ def _posts(source: LeanSource, file: Path, path: str, known: Translations, repor
     comments = iter([comment for comment in source.comments if comment.is_module])
     comment = next(comments, None)
     line = counted = 0
-    for declared in declarations(source, known):
+    found = list(declarations(source, known))
+    said = bullets(source.comments, (declared.name for declared in found))
+    for declared in found:
         while comment is not None:
             line += source.text.count("\n", counted, comment.start)
             counted = comment.start
@@ -78,6 +82,8 @@ def _posts(source: LeanSource, file: Path, path: str, known: Translations, repor
                 break
             yield from documentation_post(comment.text, line + 1, file, path, taken, report)
             comment = next(comments, None)
+        if (bullet := said.get(declared.name)) is not None:
+            declared = replace(declared, doc=f"{declared.doc.strip()}\n\n{bullet}")
         yield declaration_post(declared, "lean", file, path, taken, report)
     while comment is not None:
         line += source.text.count("\n", counted, comment.start)
