@@ -52,6 +52,34 @@ def test_a_search_is_of_all_collections_and_says_which_a_hit_is_of(client: TestC
     assert [hit["id"] for hit in posted["hits"]] == [hit["id"] for hit in found["hits"]]
 
 
+def test_what_filters_keep_is_counted_over_all_collections_and_by_collection(client: TestClient) -> None:
+    asked = {"q": "group", "counts": True}
+    counts = client.post("/v1/search", json=asked).json()["counts"]
+    alone = {
+        name: client.post("/v1/search", params={"collection": name}, json=asked).json()["counts"]
+        for name in NOTES
+    }
+    assert alone["algebra"]["collections"] == {}
+    assert counts["collections"] == {name: each["counted"] for name, each in alone.items()}
+    assert counts["counted"] == sum(each["counted"] for each in alone.values())
+    assert counts["kinds"] == {"note": counts["counted"]}
+    assert client.get("/v1/search", params={"q": "group"}).json()["counts"] is None
+
+
+@pytest.mark.parametrize("chosen", [["analysis"], ["algebra", "analysis"]])
+def test_a_filter_keeps_the_hits_of_some_collections(client: TestClient, chosen: list[str]) -> None:
+    found = client.post("/v1/search", json={"q": "group", "filter": {"collections": chosen}}).json()
+    assert {hit["collection"] for hit in found["hits"]} == set(chosen)
+    assert set(found["collections"]) == set(chosen)
+
+
+def test_a_filter_refuses_a_collection_that_is_not_there(client: TestClient) -> None:
+    refused = client.post("/v1/search", json={"q": "group", "filter": {"collections": ["topology"]}})
+    assert refused.status_code == 422
+    assert refused.json()["error"]["field"] == "collections"
+    assert "algebra, analysis" in refused.json()["error"]["message"]
+
+
 def test_a_search_of_one_collection_is_that_of_its_index_alone(client: TestClient, folder: Path) -> None:
     asked = {"q": "group", "collection": "analysis"}
     found = client.get("/v1/search", params=asked).json()

@@ -8,7 +8,7 @@ weak, similar), and among equals by their ranks. No index changes the order of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple, replace
 from heapq import merge
@@ -20,6 +20,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.holdings import Holdings
 from mathamr.index.freshness import FileChanges
+from mathamr.search.filtercounts import FilterCounts
 from mathamr.search.hits import MATCHES, Found, Hit, Hits
 from mathamr.search.query import Query
 from mathamr.search.receipt import Receipt
@@ -70,8 +71,9 @@ class Collections(Closing):
         *,
         offset: int = 0,
         options: Callable[[Index], Mapping[str, Any]] = lambda _: {},
+        names: Collection[str] = (),
     ) -> Hits:
-        """Return the `k` best hits of all collections after the first `offset`.
+        """Return the `k` best hits of all collections, or of those with these names, after the first `offset`.
 
         A function as the query is called with each index, whose macros it may use; `options` returns further arguments of
         `Index.search` for each.
@@ -87,6 +89,7 @@ class Collections(Closing):
                 query(index) if callable(query) else query, task, strategy, offset + k, **options(index)
             )
             for name, index in self.indexes.items()
+            if not names or name in names
         }
         return joined(found, k, offset, comparable=self._are_comparable(task, strategy))
 
@@ -145,7 +148,9 @@ def joined(found: Mapping[str, Hits], k: int, offset: int = 0, *, comparable: bo
         },
         notes=tuple(_notes(found)),
         absent=tuple(absent),
-        counts=None,
+        counts=FilterCounts.together({name: each.counts for name, each in found.items() if each.counts})
+        if first.counts
+        else None,
         found=best,
         collections={name: each.found for name, each in found.items()},
         checked=_together([each.checked for each in found.values() if each.checked is not None]),

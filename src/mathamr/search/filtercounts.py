@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import PurePosixPath
 
@@ -13,13 +13,15 @@ from mathamr.index.engines.entry import Payload
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """How often each kind, tag and folder occurs among the best `counted` results, the most frequent first."""
+    """How often each kind, tag, folder and collection occurs among the best `counted` results, the most frequent first."""
 
     counted: int
     kinds: dict[str, int]
     tags: dict[str, int]
     folders: dict[str, int]
     """Folders of every depth below what all files share, as the filter takes them."""
+    collections: dict[str, int] = field(default_factory=dict)
+    """Empty where one index is searched."""
 
     @classmethod
     def of(cls, results: Iterable[Payload], sources: Collection[str]) -> FilterCounts:
@@ -38,6 +40,22 @@ class FilterCounts:
             tags.update(set(payload.tags))
             folders.update(_folders(payload.source, shared))
         return cls(counted, *(dict(each.most_common()) for each in (kinds, tags, folders)))
+
+    @classmethod
+    def together(cls, counts: Mapping[str, FilterCounts]) -> FilterCounts:
+        """Return the sums over several collections, and how many results each of them has.
+
+        >>> both = {"notes": FilterCounts(2, {"note": 2}, {}, {}), "papers": FilterCounts(3, {"note": 1, "page": 2}, {}, {})}
+        >>> FilterCounts.together(both)
+        FilterCounts(counted=5, kinds={'note': 3, 'page': 2}, tags={}, folders={}, collections={'papers': 3, 'notes': 2})
+        """
+        kinds, tags, folders = Counter[str](), Counter[str](), Counter[str]()
+        for each in counts.values():
+            kinds.update(each.kinds)
+            tags.update(each.tags)
+            folders.update(each.folders)
+        found = Counter({name: each.counted for name, each in counts.items()})
+        return cls(found.total(), *(dict(each.most_common()) for each in (kinds, tags, folders, found)))
 
 
 def _shared(sources: Collection[str]) -> int:

@@ -1,4 +1,4 @@
-"""Several collections on the page: a hit says which it is of, and opens there."""
+"""Several collections on the page: a hit says which it is of, opens there, and a filter keeps those of one."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def test_a_hit_says_its_collection_and_opens_there(browser: Any, tmp_path: Path,
             visit.page.locator('.hit[data-collection="algebra"] h3 a').first.click()
             expect(visit.page.locator("#panel .prose")).to_contain_text("is abelian")
             expect(visit.page.locator(".hit.open")).to_have_count(1)
+            chips = visit.page.get_by_role("group", name="Collection").get_by_role("button")
+            expect(chips).to_have_count(2)
+            chips.filter(has_text="analysis").click()
+            expect(visit.page.locator('.hit[data-collection="algebra"]')).to_have_count(0)
+            expect(visit.page.locator('.hit[data-collection="analysis"]')).to_have_count(1)
+            assert "in=analysis" in visit.page.url
+            visit.page.reload()
+            expect(visit.page.locator('.hit[data-collection="algebra"]')).to_have_count(0)
+            chips.filter(has_text="analysis").click()
+            expect(visit.page.locator(".hit")).to_have_count(2)

@@ -14,6 +14,7 @@ export const START = Object.freeze({
   tags: [],
   kinds: [],
   folders: [],
+  collections: [],
   page: 1,
   collection: "",
   ...CLOSED,
@@ -30,6 +31,7 @@ export function fromAddress(search) {
     tags: distinct(given.getAll("tag")),
     kinds: distinct(given.getAll("kind")),
     folders: distinct(given.getAll("folder")),
+    collections: distinct(given.getAll("in")),
     page: Number.isInteger(page) && page > 0 ? Math.min(page, 10000) : 1,
     collection: given.get("collection") ?? "",
     post: given.get("post") ?? "",
@@ -51,6 +53,7 @@ export function toAddress(state) {
   for (const tag of state.tags) say("tag", tag);
   for (const kind of state.kinds) say("kind", kind);
   for (const folder of state.folders) say("folder", folder);
+  for (const name of state.collections) say("in", name);
   if (state.page > 1) said.append("page", state.page);
   if (state.post || state.formula) say("collection", state.collection);
   say("post", state.post);
@@ -63,8 +66,8 @@ export function toAddress(state) {
 
 /** Whether two states ask the server the same search. */
 export function sameSearch(one, other) {
-  const asked = ({ query, task, strategy, tags, kinds, folders, page }) =>
-    JSON.stringify([query, task, strategy, tags, kinds, folders, page]);
+  const asked = ({ query, task, strategy, tags, kinds, folders, collections, page }) =>
+    JSON.stringify([query, task, strategy, tags, kinds, folders, collections, page]);
   return asked(one) === asked(other);
 }
 

@@ -83,11 +83,12 @@ async function text(path, options) {
 const piece = encodeURIComponent;
 
 /** Hits of a search; see docs/api.md for what comes back from this and all the others. */
-export function search({ query, task, strategy, tags, kinds, folders, page }, size, signal) {
+export function search({ query, task, strategy, tags, kinds, folders, collections, page }, size, signal) {
   const filter = {};
   if (kinds.length) filter.kinds = kinds;
   if (tags.length) filter.tags = tags;
   if (folders.length) filter.folders = folders;
+  if (collections.length) filter.collections = collections;
   const body = { q: query, task, k: size, offset: (page - 1) * size, counts: true };
   if (task === "answers") body.group = "document";
   if (strategy) body.strategy = strategy;

@@ -182,7 +182,7 @@ function notes({ query, absent, found: best, checked }) {
 }
 
 const ways = {
-  clearFilters: () => go({ tags: [], kinds: [], folders: [], page: 1 }),
+  clearFilters: () => go({ tags: [], kinds: [], folders: [], collections: [], page: 1 }),
   firstPage: () => go({ page: 1 }),
   usualStrategy: () => go({ strategy: "", page: 1 }),
   otherTask: () => go({ task: state.task === "formulas" ? "answers" : "formulas", page: 1 }),

@@ -1,13 +1,13 @@
-// Filters: kinds, folders and tags of what was found, in one row of buttons that are pressed or not; each says how many of
+// Filters: collections, kinds, folders and tags of what was found, in one row of buttons that are pressed or not; each says how many of
 // the results it keeps.
 
 import { CLOSED } from "./address.js";
 import { element } from "./dom.js";
 
-const FIELDS = ["kinds", "folders", "tags"];
-const LABELS = { kinds: "Kind", folders: "Folder", tags: "Tags" };
-const SHOWN = { kinds: 5, folders: 4, tags: 5 };
-const NOTHING = Object.freeze({ counted: 0, kinds: {}, folders: {}, tags: {} });
+const FIELDS = ["collections", "kinds", "folders", "tags"];
+const LABELS = { collections: "Collection", kinds: "Kind", folders: "Folder", tags: "Tags" };
+const SHOWN = { collections: 5, kinds: 5, folders: 4, tags: 5 };
+const NOTHING = Object.freeze({ counted: 0, collections: {}, kinds: {}, folders: {}, tags: {} });
 
 /** Writes the filters; `go(change)` is called when one is pressed. */
 export class Filters {
@@ -124,9 +124,10 @@ export class Filters {
   }
 
   /** Restores the focus after its element was replaced. */
-  focusOn({ kinds, tags, folders }) {
+  focusOn({ collections, kinds, tags, folders }) {
     const chip = [...this.place.querySelectorAll(".chip")].find(
-      ({ dataset }) => dataset.kinds === kinds && dataset.tags === tags && dataset.folders === folders,
+      ({ dataset }) =>
+        dataset.collections === collections && dataset.kinds === kinds && dataset.tags === tags && dataset.folders === folders,
     );
     const field = this.place.querySelector(".narrow");
     if (chip) {

@@ -84,7 +84,7 @@ export function emptyIndex() {
 
 /** A search that found nothing: possible reasons and remedies. */
 export function noHit(state, { clearFilters, firstPage, otherTask, usualStrategy }) {
-  const filtered = state.tags.length + state.kinds.length + state.folders.length > 0;
+  const filtered = state.tags.length + state.kinds.length + state.folders.length + state.collections.length > 0;
   const hints = [];
   if (state.page > 1)
     hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));

@@ -117,6 +117,9 @@ async def _search(request: Request, service: Service, options: SearchRequest) ->
         raise ApiError("invalid", f"offset + k may be at most {limits.depth}", "offset")
     where = _filter(service, options.filter)
     work = _answered if not service.collections or "collection" in request.query_params else _of_all
+    if unknown := set(options.filter.collections) - service.collections.keys():
+        known = ", ".join(service.collections) or "this server has one index"
+        raise ApiError("invalid", f"no collection {min(unknown)!r}: {known}", "collections")
     answer = await service.search(lambda: work(service, options, where))
     request.state.stages = answer.seconds
     return Response(answer.body, media_type="application/json")
@@ -160,18 +163,20 @@ def _answered(service: Service, options: SearchRequest, where: Filter) -> JsonAn
 def _of_all(service: Service, options: SearchRequest, where: Filter) -> JsonAnswer:
     """Return the joined hits of all collections."""
     started = time.perf_counter()
-    served = service.collections
+    chosen = options.filter.collections
+    served = {name: each for name, each in service.collections.items() if not chosen or name in chosen}
     tasks = {_checked_task(each, options) for each in served.values()}
     task = options.task or ("answers" if tasks == {"answers"} else "formulas")
-    together = Collections({name: each.index for name, each in served.items()})
+    together = Collections({name: each.index for name, each in service.collections.items()})
     queries = {id(each.index): read_query(each, options.q, task) for each in served.values()}
-    query = queries[id(service.index)]
+    query = next(iter(queries.values()))
     for each in served.values():
         of_request(partial(each.index.narrowed, queries[id(each.index)], where), "q")
 
     def arguments(index: Index) -> dict[str, Any]:
         narrowed = of_request(lambda: index.within(options.filter.folders, where), "folders")
-        return {"exact": options.exact, "where": narrowed, "group": options.group}
+        counted = COUNTED if options.counts else 0
+        return {"exact": options.exact, "where": narrowed, "group": options.group, "counted": counted}
 
     hits = of_index(
         lambda: together.search(
@@ -181,6 +186,7 @@ def _of_all(service: Service, options: SearchRequest, where: Filter) -> JsonAnsw
             options.k,
             offset=options.offset,
             options=arguments,
+            names=served,
         )
     )
     drawing = time.perf_counter()
