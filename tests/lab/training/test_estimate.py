@@ -48,6 +48,13 @@ def test_what_does_not_grow_what_grows_and_what_grows_with_the_square_are_told_a
     assert seconds == pytest.approx(10.5)
 
 
+def test_seconds_that_grow_with_the_square_are_told_where_half_of_a_step_was_tried() -> None:
+    tried = {n: Measured(0, 0.1 + 0.001 * n * n) for n in (8, 16, 32)}
+    assert fitted(tried, 64)[3] == pytest.approx(0.1 + 0.001 * 64**2)
+    line = 0.1 + 0.001 * 32**2 + 0.001 * (32**2 - 8**2) / 24 * 968
+    assert fitted(tried, 1000)[3] == pytest.approx(line)
+
+
 def test_a_step_is_cut_into_as_few_parts_as_fit_or_refused_with_what_to_do() -> None:
     step = StepEstimate(shared=100, divided=900, seconds=3, fewer="a batch_size below 64", most_parts=64)
     assert step.within(1000) == step

@@ -162,8 +162,10 @@ def fitted(tried: Mapping[int, Measured], examples: int) -> tuple[float, float, 
         )
     )
     first, last = counts[0], counts[-1]
-    rise = (tried[int(last)].seconds - tried[int(first)].seconds) / max(1.0, last - first)
-    seconds = tried[int(last)].seconds + max(0.0, rise) * (examples - last)
+    times = np.array([tried[int(n)].seconds for n in counts])
+    seconds = times[-1] + max(0.0, times[-1] - times[0]) / max(1.0, last - first) * (examples - last)
+    if len(counts) == 3 and examples <= 2 * last:  # farther away a square would be chance
+        seconds = max(seconds, np.polyval(np.polyfit(counts, times, 2), examples))
 
     def kept(found: float) -> float:
         return round(max(0.0, float(found)), 3)
