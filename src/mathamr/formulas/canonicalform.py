@@ -39,6 +39,8 @@ MADE = names(
     """
 )
 """The labels of operators and numbers that a canonical form may have where the formula has none; all others it keeps or leaves out."""
+MAKING = names("exp Pr top ⊺ 𝖳 ⊤")
+"""The symbols for each of which a canonical form may have a letter that the formula lacks: e, P and T."""
 Node = tuple[str, list[int]]
 """A label and the numbers of the children."""
 _E, _ONE = "V!𝑒", "N!1"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from mathamr.core.listing import names
-from mathamr.formulas.canonicalform import MADE, canonical_form
+from mathamr.formulas.canonicalform import MADE, MAKING, canonical_form
 from mathamr.formulas.tree import Opt
 
 Contained = Literal["same letters", "other letters"]
@@ -41,12 +41,15 @@ class Subformula:
         self.size = len(self._tree.labels) if len(tree) <= LARGEST else len(tree)
         kept = (label for label in self._tree.alike if label[:2] not in ("V!", "F!") and label not in MADE)
         self._needed = Counter(kept)
+        self._letters = sum(map(_is_letter, set(self._tree.alike)))
 
     def may_be_in(self, formula: Opt) -> bool:
-        """Return False for a formula that has fewer of an operator or a number than this one, so that they need not be compared."""
-        labels = formula.labels
-        if "U!and" in labels:  # its canonical form repeats the sides of a chain
-            return self._needed.keys() <= set(labels)
+        """Return False for a formula that has fewer letters, or fewer of an operator or a number, than this one, so that they need not be compared."""
+        labels, different = formula.labels, set(formula.labels)
+        if self._letters > _most_letters(different):
+            return False
+        if "U!and" in different:  # its canonical form repeats the sides of a chain
+            return self._needed.keys() <= different
         return all(labels.count(label) >= often for label, often in self._needed.items())
 
     def inside(self, formula: Opt) -> Contained | None:
@@ -171,6 +174,12 @@ class _Keyed:
                 below.sort()
             keys[node] = hash((label, *below))
         return keys
+
+
+def _most_letters(labels: Collection[str]) -> int:
+    """Return how many different letters a canonical form has at most: a function may become a variable, too."""
+    made = sum(label[2:].strip() in MAKING for label in labels)
+    return made + sum((1 + (label[0] == "F")) for label in labels if _is_letter(label))
 
 
 @lru_cache(maxsize=4096)
