@@ -165,6 +165,11 @@ class Preview:
         return _cut(self.sentences, self.numbers.sentences[:, 0])
 
     @property
+    def word_count(self) -> int:
+        """How many words there are beside the formulas."""
+        return len(self.numbers.stems) - len(self.numbers.places)
+
+    @property
     def formula_ids(self) -> list[str]:
         """The id of each formula."""
         return _cut(self.ids, self.numbers.formulas[:, 0])

@@ -148,7 +148,8 @@ class PostRanker(Ranker):
             return True
         assert self._collection is not None
         previews = self._collection.previews(parents).values()
-        said = (PLACEHOLDER.sub(" ", "\n".join(each.sentence_texts)) for each in previews)
+        alike = (each for each in previews if each.word_count == len(query.words))
+        said = (PLACEHOLDER.sub(" ", "\n".join(each.sentence_texts)) for each in alike)
         return any(words(each) == query.words for each in said)
 
     def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
