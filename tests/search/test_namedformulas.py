@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.formulas.parse import parse
+from mathamr.index.lexical.terms import word_tokens
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.search.namedformulas import formulas_of, named_formulas, named_in, names_of
@@ -46,7 +47,7 @@ def test_the_table_is_readable_throughout() -> None:
     ],
 )
 def test_a_name_is_read_alone_and_beside_words(typed: str, usual: str | None) -> None:
-    found = named_in(typed)
+    found = named_in(word_tokens(typed))
     assert (found.names[0] if found else None) == usual
 
 

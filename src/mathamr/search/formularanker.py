@@ -319,7 +319,7 @@ class FormulaRanker(Ranker):
         """Convert visual classes to formulas at their best occurrences."""
         places, same = self._places, self.context.visual
         hits = found.hits[: options.depth + _SPARE]
-        shares, own = found.shares_of(hits), found.own_scores(hits)
+        before = found.scores_before(hits)
         first = self._filters.formulas(options.where).first if options.where else self._visuals.first_with
         places |= first([each.id for each in hits if each.id not in places])
         finished: list[RankedResult] = []
@@ -337,8 +337,8 @@ class FormulaRanker(Ranker):
                         evidence,
                         visual=each.id,
                         exact=whole or each.id == same,
-                        share=shares[each.id],
-                        own=own[each.id],
+                        share=before[each.id][1],
+                        own=before[each.id][0],
                     )
                 )
             if len(finished) == options.depth:

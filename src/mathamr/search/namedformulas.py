@@ -18,7 +18,7 @@ from mathamr.formulas.openform import has_big_operator, open_form
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.typed.names import GREEK
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import READING, latex_tokens, stems, words
+from mathamr.index.lexical.terms import READING, latex_tokens, stems, word_tokens, words
 from mathamr.search.formulagrade import COMPLETED, RENAMED, FormulaGrader
 
 FEWEST_RENAMED = 8
@@ -70,23 +70,18 @@ def formulas_of(name: str) -> tuple[str, ...]:
     >>> formulas_of("Euler's identity")
     ('e^{i\\pi}+1=0', 'e^{i\\pi}=-1')
     """
-    found = _by_name().get(tuple(stems(words(name))))
+    found = _by_name().get(tuple(word_tokens(name)))
     return found.latex if found is not None else ()
 
 
-def named_in(text: str) -> NamedFormula | None:
-    """Return what a short text names, alone or beside other words: the longest name of the table in it.
+def named_in(found: Sequence[str]) -> NamedFormula | None:
+    """Return what the stems of a short text name, alone or beside other words: the longest name of the table in it.
 
-    >>> named_in("proof of the Cauchy-Schwarz inequality").names[0]
+    >>> named_in(word_tokens("proof of the Cauchy-Schwarz inequality")).names[0]
     'cauchy-schwarz inequality'
-    >>> named_in("variance of a stopping time") is None
+    >>> named_in(word_tokens("variance of a stopping time")) is None
     True
     """
-    return named_by_stems(stems(words(text)))
-
-
-def named_by_stems(found: Sequence[str]) -> NamedFormula | None:
-    """Return what the stems of a short text name, alone or beside other words."""
     known = _by_name()
     if (whole := known.get(tuple(found))) is not None:
         return whole

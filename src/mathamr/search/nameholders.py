@@ -14,7 +14,7 @@ from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.formulagrade import CONTAINED, RENAMED
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.hits import HOLDS, LISTED, NAMED
-from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_by_stems, names_of
+from mathamr.search.namedformulas import FEWEST_RENAMED, NamedFormula, named_in, names_of
 from mathamr.search.namequery import MENTIONED
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
@@ -41,7 +41,7 @@ class Holder:
 
 def named_by(query: Query) -> NamedFormula | None:
     """Return what a short query without a formula names; quotation marks ask for the words alone."""
-    return named_by_stems(query.stems(query.all_words)) if asks_for_formulas(query) else None
+    return named_in(query.stems(query.all_words)) if asks_for_formulas(query) else None
 
 
 def asks_for_formulas(query: Query) -> bool:

@@ -440,7 +440,7 @@ class PostRanker(Ranker):
 
     def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         hits = found.hits[: options.depth]
-        shares, own = found.shares_of(hits), found.own_scores(hits)
+        before = found.scores_before(hits)
         with self.context.timer("align"):
             self._read_best_formulas([hit.id for hit in hits[:MOST_GRADED]])
             grades = {
@@ -454,8 +454,8 @@ class PostRanker(Ranker):
                 hit.score,
                 found.of(hit.id) | ({GRADE: grades[hit.id][0]} if hit.id in grades else {}),
                 holds=grades[hit.id][1] if hit.id in grades else "",
-                share=shares[hit.id],
-                own=own[hit.id],
+                share=before[hit.id][1],
+                own=before[hit.id][0],
             )
             for hit in hits
         ]

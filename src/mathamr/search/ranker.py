@@ -73,21 +73,15 @@ class FoundHits:
     may_grow: bool = False
     """True if results may be added, since they were searched for and not given."""
 
-    def own_scores(self, hits: Sequence[Scored]) -> dict[str, float]:
-        """Return the scores of some of the hits before exact matches were promoted."""
-        before = ScoredColumns.of(self.unpromoted or self.hits)
-        ids = [hit.id for hit in hits]
-        return dict(zip(ids, before.scores[before.find(ids)].tolist(), strict=True)) if len(before) else {}
-
-    def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
-        """Return the scores of some hits as shares of the best score, each as it was before promotion."""
+    def scores_before(self, hits: Sequence[Scored]) -> dict[str, tuple[float, float]]:
+        """Return the scores of some hits before exact matches were promoted, and these as shares of the best score."""
         before = ScoredColumns.of(self.unpromoted or self.hits)
         if not len(before):
             return {}
         ids, best = [hit.id for hit in hits], float(before.scores.max())
         scores = before.scores[before.find(ids)]
         shares = np.clip(scores / best, 0.0, 1.0) if best > 0 else (scores >= best).astype(np.float64)
-        return dict(zip(ids, shares.tolist(), strict=True))
+        return dict(zip(ids, zip(scores.tolist(), shares.tolist(), strict=True), strict=True))
 
     def named(self, ranking: Ranking) -> dict[str, dict[str, float]]:
         """Return the evidence; for a ranking without components, its scores under its own name."""
@@ -180,17 +174,15 @@ class Ranker(ABC):
 
     def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
         """Return the results of a ranking, best first; `name` labels the evidence of a ranking without components."""
-        found = self.find(ranking, options)
-        if not found.evidence:
-            found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
-        with self.context.timer("rank"):
-            return self._finished(found, options)
+        return self._results(self.find(ranking, options), options, name)
 
     def rank_among(
         self, ranking: Ranking, ids: Sequence[str], options: SearchOptions, name: str
     ) -> list[RankedResult]:
         """Return the results of a ranking among given ones, best first."""
-        found = self._scored(ranking, ids) if ids else FoundHits([])
+        return self._results(self._scored(ranking, ids) if ids else FoundHits([]), options, name)
+
+    def _results(self, found: FoundHits, options: SearchOptions, name: str) -> list[RankedResult]:
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
         with self.context.timer("rank"):
