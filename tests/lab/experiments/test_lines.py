@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +19,12 @@ from mathamr.index.engines.engine import open_engine
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.models import load_system
+from mathamr.systems.system import Encoded, Item
+from mathamr_lab.experiments import vectors
 from mathamr_lab.experiments.graphs import FURTHER, POSTS, VISUALS, CorpusCatalogue
 from mathamr_lab.experiments.lines import line_settings, write_lines
 from mathamr_lab.experiments.scale import scale_named
-from mathamr_lab.experiments.vectors import encode_posts
+from mathamr_lab.experiments.vectors import encode_posts, encode_topics
 from mathamr_lab.experiments.visualtable import VisualTable
 from mathamr_lab.recipes.recipe import RECIPES
 from mathamr_lab.systems.mathamr.judgedlines import read_pairs
@@ -106,3 +111,23 @@ def test_a_model_reads_graphs_by_its_own_vocabulary(store: Path, tmp_path: Path)
         found.append(engine["parts"].fetch(["a1"])["a1"].vectors)
         engine.close()
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
+
+
+def test_coreference_is_followed_where_it_is_wanted(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asked:
+        """A system that reads graphs."""
+
+        graphs = None
+
+        def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+            for item in items:
+                assert item.graph is not None
+                yield Encoded(id=item.graph.post_id)
+
+    monkeypatch.setattr(
+        vectors, "coreferent", lambda graph: replace(graph, post_id=f"{graph.post_id} joined")
+    )
+    test = SimpleNamespace(posts=lambda: [("a3", POSTS_OF_TWO[4])])
+    for coreference, expected in ((False, "a3"), (True, "a3 joined")):
+        found = encode_topics(Asked(), test, store, coreference=coreference)  # type: ignore[arg-type]
+        assert list(found) == [expected]

@@ -155,8 +155,8 @@ class Variant:
     """One condition: how graphs are built, which settings are changed, how posts are ranked.
 
     `title` is what its row of a table is called. `baseline` names the variant it is tested against. With `reads` ``lines`` a
-    sentence encoder reads the graphs as lines of MathAMR. `model` is one of the box that is not trained here, and
-    `is_untrained` keeps the first weights of one that would be.
+    sentence encoder reads the graphs as lines of MathAMR. `model` is one of the box that is not trained here, over
+    graphs with `coreference` if that is wanted, and `is_untrained` keeps the first weights of one that would be trained.
     """
 
     name: str
@@ -168,12 +168,13 @@ class Variant:
     published: Published = Published()
     reads: Literal["graphs", "lines"] = "graphs"
     model: str = ""
+    coreference: bool = False
     is_untrained: bool = False
 
     @property
     def learned(self) -> tuple[object, ...]:
         """What its model is trained by: variants with the same differ in how they rank."""
-        return self.graphs, self.changes, self.reads, self.model, self.is_untrained
+        return self.graphs, self.changes, self.reads, self.model, self.coreference, self.is_untrained
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ class GraphPlan(Plan):
     def _model_path(self, variant: Variant, seed: int) -> Path:
         what = variant.graphs.name if variant.reads == "graphs" else variant.reads
         if variant.model:
-            return Path(what) / variant.model
+            return Path(what) / f"{variant.model}{'-coreference' if variant.coreference else ''}"
         scale = self.setting.scale
         changed = ",".join((scale.name, *scale.changed(scale.effective(_changes(variant))).changes))
         return Path(what) / changed / f"seed-{seed}"
@@ -128,7 +128,8 @@ class GraphPlan(Plan):
 
         def work() -> Figures:
             catalogue, store = self.materials.catalogue(), self.materials.store
-            return vectors.encode_posts(self._system(variant, seed), catalogue, store, folder)
+            system, joined = self._system(variant, seed), variant.coreference
+            return vectors.encode_posts(system, catalogue, store, folder, coreference=joined)
 
         return self.stages.add(Stage("index", f"index {path}", folder / "done.json", inputs, needs, work))
 
@@ -166,7 +167,7 @@ class GraphPlan(Plan):
         self, test: TestSet, strategy: Strategy, variant: Variant, seed: int, index: Stage
     ) -> tuple[Run, Figures]:
         system = self._system(variant, seed)
-        asked = vectors.encode_topics(system, test, self.materials.topics)
+        asked = vectors.encode_topics(system, test, self.materials.topics, coreference=variant.coreference)
         catalogue, engine = self.materials.catalogue(), index.mark_path.with_name(self.setting.engine)
         run, found = retrieval.search(test, strategy, type(system), asked, engine, catalogue)
         mark = index.mark()

@@ -14,6 +14,7 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.coreference import coreferent
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import tensorise
 from mathamr.index.engines.engine import Engine, create_engine, open_engine
@@ -37,7 +38,9 @@ NAMING = 3
 BATCH = 512
 
 
-def encode_posts(system: System, catalogue: CorpusCatalogue, store: Path, folder: Path) -> Figures:
+def encode_posts(
+    system: System, catalogue: CorpusCatalogue, store: Path, folder: Path, *, coreference: bool = False
+) -> Figures:
     """Encode the answers and visual classes that are searched, into an exact engine in the folder.
 
     Systems read graphs alone, so that the posts of the collection need not be read again for every model.
@@ -53,7 +56,7 @@ def encode_posts(system: System, catalogue: CorpusCatalogue, store: Path, folder
     ):
         posts = (Post(post_id, "note", "") for post_id in searched)
         for batch in batches(progress.each(posts), BATCH):
-            made = list(system.encode(_items(system, batch, graphs)))
+            made = list(system.encode(_items(system, batch, graphs, coreference=coreference)))
             kinds = {post.id: Payload(kind=post.kind) for post in batch}
             found = [
                 Entry(each.id, each.post, kinds[each.id]) for each in made if each.post and each.id in answers
@@ -74,27 +77,33 @@ def encode_posts(system: System, catalogue: CorpusCatalogue, store: Path, folder
     return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels), "posts a second": rate}
 
 
-def encode_topics(system: System, test: TestSet, store: Path) -> dict[str, Encoded]:
+def encode_topics(
+    system: System, test: TestSet, store: Path, *, coreference: bool = False
+) -> dict[str, Encoded]:
     """Encode the topics of a test set; return their vectors by the topic's key."""
     posts = [replace(post, id=key) for key, post in test.posts()]
     with GraphStore(store) as graphs:
-        return {each.id: each for each in system.encode(_items(system, posts, graphs))}
+        return {
+            each.id: each for each in system.encode(_items(system, posts, graphs, coreference=coreference))
+        }
 
 
-def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator[Item]:
+def _items(system: System, posts: Iterable[Post], store: GraphStore, *, coreference: bool) -> Iterator[Item]:
+    """Yield the posts with what the system reads; with `coreference` words of one thing share a node of the graph."""
     read = system.graphs
-    is_numbered = read is not None and store.vocabularies() == (read.vocabulary, read.relations)
+    # A model of the box numbers labels by its own vocabulary.
+    is_stored = read is not None and store.vocabularies() == (read.vocabulary, read.relations)
     for post in posts:
-        if read is not None and is_numbered:
+        if read is not None and is_stored and not coreference:
             yield Item(post=post, tensor=store.tensor(read.configuration, post.id))
-        elif read is not None:
-            # A model of the box numbers labels by its own vocabulary.
-            form, graph = GraphConfiguration.from_name(read.configuration), store.graph(post.id)
+            continue
+        graph = store.graph(post.id)
+        graph = coreferent(graph) if coreference else graph
+        if read is not None:
+            form = GraphConfiguration.from_name(read.configuration)
             yield Item(post=post, tensor=tensorise(graph, read.vocabulary, read.relations, form))
-        elif "graph" in system.needs:
-            yield Item(post=post, graph=store.graph(post.id))
         else:
-            yield Item(post=post)
+            yield Item(post=post, graph=graph)
 
 
 def _formulas(

@@ -243,6 +243,13 @@ LINEARISED = GraphExperiment(
         ),
         Variant("graphs-boxed", "mathamr-plus of the box", model="mathamr-plus"),
         Variant(
+            "graphs-coreference",
+            "mathamr-plus of the box, coreference",
+            baseline="graphs-boxed",
+            model="mathamr-plus",
+            coreference=True,
+        ),
+        Variant(
             "lines-boxed",
             "mathamr of the box, strings",
             strategy=SINGLE,
