@@ -222,6 +222,7 @@ def failing(copy: Path, tests: list[str], seconds: int) -> str | None:
         target=run_tests, args=(copy, tests, seconds, theirs)
     )
     process.start()
+    assert process.pid is not None
     theirs.close()
     try:
         return str(ours.recv()) if ours.poll(WAIT * seconds) else None

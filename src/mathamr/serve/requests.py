@@ -57,7 +57,9 @@ class FilterRequest(Strict):
     tags: list[Word] = []
     sources: list[Word] = []
     folders: list[Word] = []
-    collections: list[Word] = Field([], description="which collections, where the server has several")
+    collections: Annotated[
+        list[Word], Field(description="which collections, where the server has several")
+    ] = []
     after: Date | None = None
     before: Date | None = None
     minimum_score: Annotated[int, Field(ge=-(2**53), le=2**53)] | None = None
