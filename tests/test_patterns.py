@@ -43,6 +43,7 @@ def test_a_repetition_of_a_repetition_is_found(check: ModuleType, pattern: str, 
     assert check.repeats_a_repetition(pattern, 0) is is_found
 
 
+@pytest.mark.slow  # `make lint` runs the same check
 def test_no_pattern_of_the_package_repeats_a_repetition_unless_it_is_listed() -> None:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "src/mathamr"], cwd=ROOT, capture_output=True, text=True

@@ -118,3 +118,15 @@ def test_bars_that_close_nothing_are_not_read_again_and_again(
 )
 def test_an_index_right_behind_a_relation_is_its_own(typed: str, latex: str) -> None:
     assert typed_to_latex(typed) == latex
+
+
+@pytest.mark.parametrize(
+    ("typed", "latex"),
+    [
+        ("binom(n,k)", r"\binom{n}{k}"),
+        ("binom(n+1,(k))^2", r"\binom{n+1}{(k)}^2"),
+        ("frac(a,b+1)", r"\frac{a}{b+1}"),
+    ],
+)
+def test_a_name_with_two_arguments_in_parentheses_has_both(typed: str, latex: str) -> None:
+    assert to_string(parse(typed_to_latex(typed)).slt) == to_string(parse(latex).slt)
