@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -84,6 +85,7 @@ HEAVY = ("torch", "ray", "spacy", "playwright", "transformers")
 """Packages that `make test` neither needs nor imports."""
 
 
+@cache
 def is_slow(path: Path) -> bool:
     """True if `make test` leaves out this folder or module."""
     return path.is_relative_to(ROOT) and f"{path.relative_to(ROOT).as_posix()}/".startswith(SLOW)
