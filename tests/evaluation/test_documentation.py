@@ -35,9 +35,7 @@ def help_texts(command: Callable[..., None]) -> dict[str, str]:
     [(evaluate.command, (*MEASURES, *SUITES, *BASELINES)), (fuse.command, (*FUSIONS, *NORMALISATIONS))],
     ids=["evaluate", "fuse"],
 )
-def test_help_and_docs_name_what_options_take(
-    command: Callable[..., None], names: tuple[str, ...]
-) -> None:
+def test_help_and_docs_name_what_options_take(command: Callable[..., None], names: tuple[str, ...]) -> None:
     options = help_texts(command)
     for name in names:
         assert name in " ".join(options.values())
