@@ -25,6 +25,7 @@ from mathamr.systems.ranking import (
     Aligned,
     Component,
     Fuse,
+    Inherit,
     MaxSim,
     Nearest,
     NearestRows,
@@ -45,6 +46,8 @@ RANKINGS = {
 
 class Listed(Ranker):
     """Finds what is listed for a field; asks no index."""
+
+    task = "answers"
 
     def __init__(self, text: str = "x") -> None:
         asked = QueryContext(Query.of_text(text), None)  # type: ignore[arg-type]
@@ -176,6 +179,12 @@ def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
     assert [each.id for each in found] == ["a", "b", "c"]
     with pytest.raises(MathAMRError, match="can only rerank: write Rerank"):
         ids(Aligned())
+
+
+def test_what_is_no_ranking_of_the_task_is_refused_by_name() -> None:
+    for wrong, said in ((Inherit(first=Nearest("words")), "by the parents of posts"), (7, "of the type int")):
+        with pytest.raises(MathAMRError, match=f"a ranking {said} cannot rank"):
+            ids(wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("share", "expected"), [(1 / 50, [500]), (1.0, [10, 40, 160, 640])])

@@ -237,7 +237,8 @@ class Ranker(ABC):
     def _suited(self, known: Mapping[type, T], ranking: Ranking) -> T:
         """Return what a table says of a ranking; raise an error if the task does not support it."""
         if type(ranking) not in known:
-            raise unsuited(UNSUITED[type(ranking)], self.task)
+            kind = type(ranking)
+            raise unsuited(UNSUITED.get(kind, f"of the type {kind.__name__}"), self.task)
         return known[type(ranking)]
 
     @cached_property
