@@ -22,13 +22,13 @@ LONGEST_SENTENCE = 1_500
 """Characters of a sentence that is searched for introductions."""
 LONGEST_NOTATION = 40
 """Characters of the LaTeX of a notation such as `|G|`."""
-_F = r"F\d+[bctdei]"
+_F = r"F\d+[bctdeir]"
 _LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F\d+x|…|\.\.\.))*)"
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|often|sometimes|throughout|first|instead|only)\s+)?"
 _ARTICLE = r"(?=(?:an?|the|some|any|its|our|their|all)\s)"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)|(?<=\b[a-z])\.){2,160}?)"
 _END = r"(?=\.\s*$|(?<!\b[a-z])\.(?!\w)|[;:()]|,?\s+(?:such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+F\d|$)"
-_WORD = r"(?:(?!F\d|(?:inside|outside|within|onto|along|above|below|against|across|around|near|without|of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write|finds?|gets?|uses|introduces|gives|obtains?|sees?|takes|yields|says|shows?|means|makes|per|th|notations?|appears?)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
+_WORD = r"(?:(?!F\d|(?:through|becomes?|just|before|after|during|until|inside|outside|within|onto|along|above|below|against|across|around|near|without|of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write|finds?|gets?|uses|introduces|gives|obtains?|sees?|takes|yields|says|shows?|means|makes|per|th|notations?|appears?)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
 _OVER = r"(?:F\d+[a-z](?:-|\s+))?"
 """A formula before a noun: a $k$-algebra, an $n \\times n$ matrix."""
 _OF = rf"(?:\s+(?:of|on|in|from)\s+(?:{_WORD}\s+){{0,3}}{_WORD}(?<=s))"
@@ -38,16 +38,18 @@ _NAMED = rf"(?:\s+{_LIST}{_GOES_ON}|,\s+(?P<apart>F\d+b)(?=\s*[,.;)]))"
 _IS = r"(?:is|are|be|denotes?|stands? for|represents?|being)"
 EXAMPLES: dict[str, str] = {
     r"Let $x$ be a number.": rf"\b(?:let|suppose|assume|say|if)\s+{_ADVERB}(?:that\s+|we let\s+)?{_LIST}\s+{_ADVERB}(?:be|denotes?|stands? for|represents?)\s+{_ADVERB}{_PHRASE}{_END}",
-    r"Suppose that $X$ is a set.": rf"\b(?:suppose|assume|say|if|when|whenever)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the)\s|(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices|primes?)\b){_PHRASE}{_END}",
+    r"Suppose that $X$ is a set.": rf"\b(?:suppose|assume|say|if|when|whenever)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the|all)\s|{_OVER}(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices|primes?)\b){_PHRASE}{_END}",
     r"It is $x+y$, where $x$ is the mean.": rf"\b(?:where|here|in which|with)\s*,?\s+{_LIST}\s+(?:{_ADVERB}{_IS}\s+{_ARTICLE}|(?=the\s)|are\s+(?=(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)){_PHRASE}{_END}",
-    r"Here $x$ denotes the mean.": rf"{_LIST}\s+(?:will\s+|shall\s+|to\s+)?{_ADVERB}(?:denotes?|stands? for|represents?)\s+(?:by\s+)?{_ARTICLE}{_PHRASE}{_END}",
+    r"Here $x$ denotes the mean.": rf"{_LIST}\s+(?:will\s+|shall\s+|to\s+)?{_ADVERB}(?:denotes?|denoting|stands? for|represents?)\s+(?:by\s+)?{_ARTICLE}{_PHRASE}{_END}",
     r"We write $|G|$ for the order of a group.": rf"\b(?:denoted?|denoting|writ(?:e|ing|ten)|call|label|use|using|notations?|symbols?)\s+(?:by|with|as|the symbol|the notation)?\s*{_LIST}\s+(?:for|to denote|to mean|to stand for|to represent|as)\s+(?=(?:an?|the|its|our|their)\s){_PHRASE}{_END}",
     r"Denote by $K$ the kernel.": rf"\b(?:denote|call|label)\s+(?:by|with)?\s*{_LIST}\s+{_ARTICLE}{_PHRASE}{_END}",
     r"The kernel is denoted by $K$.": rf"(?P<said>\b(?:an?|the)\s+[^.,;:()]{{2,80}}?)\s*[,(]?\s+(?:is|are|be|which we|we|usually|often|also|will be)?\s*(?:is|are|be)?\s*(?:usually|often|also|simply|sometimes)?\s*\(?(?:denoted|written|symbolized|labell?ed)\s+(?:by|as|with)?\s*{_LIST}",
     r"We denote the kernel by $K$.": rf"\b(?:denote|write|let us denote|label|call)\s+(?P<said>(?:the|an?|its|this|our|their)\s+[^.,;:()]{{2,80}}?)\s+(?:by|as|with)\s+(?:the\s+symbols?\s+)?{_LIST}",
     r"By $K$ we mean the kernel.": rf"\bby\s+{_LIST}\s+we\s+{_ADVERB}(?:denote|mean)\s+{_PHRASE}{_END}",
-    r"Then $N$, the size of a sample, grows.": r"(?<!\bat )(?<!\bfor )(?<!\bin )(?<!\bif )(?<!\bwith )(?<!\bwhen )(?P<symbols>F\d+b)\s*(?:,\s+(?=(?:the|our|its)\s)(?P<said>[^.,;:()]{4,60}),|\(\s*(?=(?:the|an?)\s)(?P<or>[^.;:()]{4,60})\)|,\s+which\s+(?:is|denotes|represents)\s+(?P<which>(?:the|an?)\s+[^.;:(),]{4,60}))",
+    r"Then $N$, the size of a sample, grows.": r"(?<!\bat )(?<!\bfor )(?<!\bin )(?<!\bif )(?<!\bwith )(?<!\bwhen )(?P<symbols>F\d+b)\s*(?:,\s+(?=(?:the|our|its)\s)(?P<said>[^.,;:()]{4,60}),|\(\s*(?=the\s)(?P<or>[^.;:()]{4,60})\)|,\s+which\s+(?:is|denotes|represents)\s+(?P<which>(?:the|an?)\s+[^.;:(),]{4,60}))",
     r"Thus $x$ is the mean of all values.": rf"(?<!\bof )(?<!\bin )(?<!\bon ){_LIST}\s+(?:is|are)\s+(?P<said>the\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,3}}\s+(?:of|for)\s+[^.;:(),]{{2,80}}?){_END}",
+    r"Let $A$ be a ring, and $M$ an ideal.": rf"(?:,|\band|\b(?:and|or)\s+by)\s+{_LIST}\s+(?:be\s+)?(?P<said>(?:an?|the)\s+(?:[^.,;:()]){{2,160}}?){_END}",
+    r"$x$ - an amount of oil": rf"\A\s*{_LIST}\s*(?:-|–|—|:)\s+(?P<said>[A-Za-z][^.;:]{{3,120}}?)(?:,?\s+and)?{_END}",
     r"The set $I$ of pairs is finite.": rf"(?P<said>\bthe\s+{_WORD})\s+{_LIST}(?P<of>\s+of\s+(?:all\s+)?(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)",
     r"We define the commutator $[A,A]$ to be zero.": rf"\b(?:define|introduce)\s+(?P<said>(?:the|an?)\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,4}})\s+{_LIST}",
     r"And $b = 1$: the slope of a line.": rf"(?P<symbols>F\d+[de])\s*:\s*(?P<said>(?:the|an?|its)\s+[^.;:]{{4,80}}?){_END}",
@@ -58,9 +60,10 @@ EXAMPLES: dict[str, str] = {
     r"They lie in all compact sets $K$ and grow.": rf"\b(?:given|fix|consider|for|all|two|three|choose|pick|are|be|exist|define|of|let)\s+(?P<said>(?:{_WORD}\s+){{0,3}}{_WORD.replace('[A-Za-z', '[a-z', 1)}(?<=s)\s+){_LIST}{_GOES_ON}",
     r"There is an $n$ such that it holds.": rf"\b(?:an?|any|some|one|exists?|exist|is)\s+(?P<symbols>F\d+b)\s+(?P<said>such that\s+[^.;:]{{2,60}}?){_END}",
     r"It holds for all $x$ in the set.": rf"\b(?:for|all|any|every|some|each|let|fix|given|choose|pick|take)\s+{_LIST}\s+(?P<said>in\s+(?:the\s+|an?\s+)?(?:F\d+[a-z]|{_WORD}(?:\s+{_WORD}){{0,2}}))",
-    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
-    r"It holds for $x \in A$.": r"\b(?:for|with|where|over|index\w*\s[^.,;:]{0,60}?\bby)\s+(?P<symbols>F\d+c(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)F\d+c)*)",
+    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|setting|putting|writing|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
+    r"It holds for $x \in A$.": r"\b(?:for|with|where|over|index\w*\s[^.,;:]{0,60}?\bby)\s+(?P<symbols>F\d+[cr](?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)F\d+[cr])*)",
     r"It is a map $f\colon X \to Y$.": rf"(?P<said>\b(?:an?|any|every|each|some|two|three|for|all|suppose|and)\s+(?:{_WORD}\s+){{0,4}})(?P<symbols>F\d+[td])",
+    r"It is never an element $x \in M$ cut off.": rf"(?P<said>\b{_SOME}\s+{_OVER}(?:{_WORD}\s+){{1,4}})(?P<symbols>F\d+c)",
     r"Now $n := 2$.": r"(?P<symbols>F\d+[td])",
 }
 """What introduces symbols in a usual way, each behind an example: `symbols` (or `apart`) are formulas, and `said` is what they are said to be."""
@@ -77,7 +80,7 @@ HAS_VERB = re.compile(
     r"\b(?:let|suppos|assum|denot|writ|call|stand|represent|symbol|mean|fix|consider)", re.I
 )
 """Sentences whose graphs may introduce something."""
-_CODE = re.compile(r"F\d+[bctdeix]")
+_CODE = re.compile(r"F\d+[bctdeirx]")
 _UNFINISHED = re.compile(
     r"^not\b|\b(?:the|an?|of|to|on|in|that|is|are|be|between|by|for|with|and|or|as)$", re.I
 )
@@ -87,6 +90,7 @@ _CLASSES = {
     name: re.compile(rf"\$\s*{pattern}", re.S)
     for name, pattern in {
         "d": r"(?::=|\\coloneqq?|\\defeq|\\triangleq)",
+        "r": r"=\s*-?\w+\s*,.*(?:\\[lc]?dots|\.\.\.|,)",
         "e": r"(?:=|\\equiv)",
         "t": rf"(?::|\\colon).*{_TO}",
         "i": r"(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid)(?![A-Za-z]))",
@@ -117,11 +121,17 @@ _SYMBOL = re.compile(
     re.X,
 )
 _DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
+_ENDS = re.compile(
+    r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*\))*\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
+)
+"""What may follow the letter of a symbol: its arguments, or the end of a tuple or a set."""
 _APPLIED = re.compile(r"^[^,]*\w\S*\s*\(|^\s*(?:\||\\l)")
 _POWER = re.compile(r"\^\{\s*(?:-(?!\s*1\s*\})|[^{}]*/|\\o)|\^\{\s*-\s*1\s*\}\s*\(")
 _BRACKETED = re.compile(
-    r"(?:\\(?:left|lvert|lVert|langle|\|)|[|\[(]|‖|⟨).*|[A-Za-z]{1,3}[/\\].*|.*(?:/|\\(?:otimes|oplus|circ|cdot|times|mid|cap|cup|wedge|vee|setminus)(?![A-Za-z])).*"
+    r"(?:\\(?:left|lvert|lVert|langle|\|)|[|\[]|‖|⟨).*|[A-Za-z]{1,3}[/\\].*|.*(?:/|\\(?:otimes|oplus|circ|cdot|times|mid|cap|cup|wedge|vee|setminus)(?![A-Za-z])).*"
 )
+_ARGUMENT = re.compile(r"\\([A-Za-z]+)\{(.+)\}")
+"""A command with an argument: one that nobody defined is a font."""
 _COMMAND = re.compile(r"\\(?:bar|hat|tilde|vec|overline|wide\w+|dot|underline)\b|\\[A-Za-z]+\Z")
 _DETERMINED = re.compile(r"(?:an?|the|any|some|its|every|each|two|three|all)\s", re.I)
 By = Literal["pattern", "graph"]
@@ -297,7 +307,7 @@ def _symbol(head: str, macros: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     elif (
         label
         and not _POWER.search(match.group())
-        and (not rest or is_name or rest.startswith(("(", "\\big", ",", "[", ")", "\\}", "\\right")))
+        and (not rest or is_name or (len(rest) < 300 and _ENDS.fullmatch(rest)))
     ):
         yield label + "".join(match["marks"].split()), match.group().strip()
 
@@ -321,7 +331,8 @@ def _parts(head: str) -> list[str]:
 def _label(base: str, macros: tuple[str, ...]) -> str:
     tree = trees_of(Formula("", base), macros)[0][0]
     if tree is not None and tree.labels[0][:2] in ("V!", "F!") and (name := plain(tree.labels[0])).isalpha():
-        return name
+        argument = _ARGUMENT.fullmatch(base)
+        return _label(argument[2], macros) if argument and argument[1] == name and name.islower() else name
     return "".join(base.split()) if _COMMAND.match(base) else ""
 
 
