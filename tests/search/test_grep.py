@@ -130,3 +130,7 @@ def test_an_index_of_a_relation_is_found_in_a_macro_with_an_optional_argument(tm
     (tmp_path / "a.tex").write_text(r"A path of $\id[A]{x}{y}$, not of $\id[B]{x}{y}$, nor $x = y$.", "utf-8")
     (file,) = grep(FormulaPattern("x =_A y"), tmp_path, Report())
     assert [found.column for found in file.found] == [11]
+
+
+def test_a_wildcard_alone_fits_every_formula() -> None:
+    assert [FormulaPattern("?a").fits(latex) for latex in ("x", "x + 1", "7")] == [True] * 3

@@ -54,3 +54,15 @@ def test_one_renaming_must_fit_the_whole_statement() -> None:
     crossed = verdicts("Let $x<y$ and $f(x) = y$.", "Let $b<a$ and $f(a) = b$.", *FILLER)
     assert same[0] == ("0", "1", "same statement")
     assert ("0", "1", "same statement") not in crossed
+
+
+def test_a_statement_that_stands_there_a_thousand_times_is_told_each_time() -> None:
+    text = "For all $a, b$ we have $(a+b)^2 = a^2 + 2ab + b^2$ in a ring."
+    posts = [Post(f"p{number}", "lemma", text, markup="markdown") for number in range(1_000)]
+    other = Post("other", "lemma", text.replace("a ring", "each ring"), markup="markdown")
+    found = list(twins([*posts, other]))
+    assert len(found) == 1_000
+    assert {pair.verdict for pair in found} == {"same statement"}
+    assert {pair.second.post.id for pair in found} | {pair.first.post.id for pair in found} == {
+        *(post.id for post in posts), "other"
+    }  # fmt: skip

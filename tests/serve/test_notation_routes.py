@@ -6,9 +6,11 @@ import re
 
 from starlette.testclient import TestClient
 
+from mathamr.posts.post import Post
 from mathamr.search.notation import notation, symbols_in
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
+from mathamr.serve.indexnotation import IndexNotation
 from mathamr.serve.middleware import POLICY
 from mathamr.serve.routes.notation import MOST_MEANINGS
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
@@ -65,3 +67,12 @@ def test_the_own_post_of_a_formula_comes_first(client: TestClient, index: Index)
     for entry, each, formula in found[-3:]:
         answer = client.get("/v1/introduced", params={"latex": entry.latex, "formula": formula.id}).json()
         assert answer["symbols"][0]["meanings"][0]["post"] == each.post
+
+
+def test_a_post_without_an_end_is_left_out() -> None:
+    posts = [
+        Post("long", "note", "Let $x$ be a number. " * 10_000, markup="markdown"),
+        Post("b", "note", "Let $G$ be a group.", markup="markdown"),
+    ]
+    found = IndexNotation.read("", iter(posts), 60)
+    assert (list(found.by_symbol), found.count, found.is_whole) == (["G"], 1, False)

@@ -145,10 +145,10 @@ class FormulaPattern:
         """Return True if an operator tree contains the pattern; a command without a meaning of its own has none."""
         if self.tree is None or self._part is None:
             return False
-        if len(self.tree) == 1 and not self._any_letters:
-            return self.tree.labels[0] in tree.labels
         if has_wildcards(self.tree):
             return fit(self.tree, tree) is not None
+        if len(self.tree) == 1 and not self._any_letters:
+            return self.tree.labels[0] in tree.labels
         found = self._part.inside(tree)
         return found == "same letters" or (self._any_letters and found is not None)
 

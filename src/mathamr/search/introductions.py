@@ -27,7 +27,7 @@ _LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|often|sometimes|throughout|first|instead|only)\s+)?"
 _ARTICLE = r"(?=(?:an?|the|some|any|its|our|their|all)\s)"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)|(?<=\b[a-z])\.){2,160}?)"
-_END = r"(?=\.\s*$|(?<!\b[a-z])\.(?!\w)|[;:()]|,?\s+(?:such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+F\d|$)"
+_END = r"(?=\.\s*$|(?<!\b[a-z])\.(?!\w)|[;:)]|(?<!\bof )(?<!\bin )(?<!\bby )\(|,?\s+(?:(?:for|in|to|on|of|with)\s+which|such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+F\d|$)"
 _WORD = r"(?:(?!F\d|(?:through|becomes?|just|before|after|during|until|inside|outside|within|onto|along|above|below|against|across|around|near|without|of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write|finds?|gets?|uses|introduces|gives|obtains?|sees?|takes|yields|says|shows?|means|makes|per|th|notations?|appears?)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
 _OVER = r"(?:F\d+[a-z](?:-|\s+))?"
 """A formula before a noun: a $k$-algebra, an $n \\times n$ matrix."""
@@ -57,7 +57,7 @@ EXAMPLES: dict[str, str] = {
     r"It has a sequence of points $x$ in it.": rf"(?P<said>\b{_SOME}\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,3}}{_OF}){_NAMED}",
     r"Now take the sample size $n$ as known.": rf"(?P<said>\b(?:the|its|their|our)\s+{_OVER}{_WORD}(?:(?:\s+{_WORD}){{1,4}}|(?:\s+{_WORD}){{0,3}}{_OF})){_NAMED}",
     r"It is normal with mean $x$ and known.": rf"\b(?:with|has)\s+(?P<said>(?:{_WORD}\s+){{1,3}}){_LIST}{_GOES_ON}",
-    r"They lie in all compact sets $K$ and grow.": rf"\b(?:given|fix|consider|for|all|two|three|choose|pick|are|be|exist|define|of|let)\s+(?P<said>(?:{_WORD}\s+){{0,3}}{_WORD.replace('[A-Za-z', '[a-z', 1)}(?<=s)\s+){_LIST}{_GOES_ON}",
+    r"They lie in all compact sets $K$ and grow.": rf"\b(?:given|fix|take|suppose|consider|for|all|two|three|choose|pick|are|be|exist|define|of|let)\s+(?P<said>(?:{_WORD}\s+){{0,3}}{_WORD.replace('[A-Za-z', '[a-z', 1)}(?<=s)\s+){_LIST}{_GOES_ON}",
     r"There is an $n$ such that it holds.": rf"\b(?:an?|any|some|one|exists?|exist|is)\s+(?P<symbols>F\d+b)\s+(?P<said>such that\s+[^.;:]{{2,60}}?){_END}",
     r"It holds for all $x$ in the set.": rf"\b(?:for|all|any|every|some|each|let|fix|given|choose|pick|take)\s+{_LIST}\s+(?P<said>in\s+(?:the\s+|an?\s+)?(?:F\d+[a-z]|{_WORD}(?:\s+{_WORD}){{0,2}}))",
     r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|setting|putting|writing|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
@@ -330,9 +330,12 @@ def _parts(head: str) -> list[str]:
 
 def _label(base: str, macros: tuple[str, ...]) -> str:
     tree = trees_of(Formula("", base), macros)[0][0]
-    if tree is not None and tree.labels[0][:2] in ("V!", "F!") and (name := plain(tree.labels[0])).isalpha():
-        argument = _ARGUMENT.fullmatch(base)
-        return _label(argument[2], macros) if argument and argument[1] == name and name.islower() else name
+    labels = tree.labels if tree is not None else ("",)
+    argument = _ARGUMENT.fullmatch(base)
+    if argument and argument[1].islower() and (labels[0] == f"F!{argument[1]}" or "W!" in labels[1:2]):
+        return _label(argument[2], macros)
+    if labels[0][:2] in ("V!", "F!") and (name := plain(labels[0])).isalpha():
+        return name
     return "".join(base.split()) if _COMMAND.match(base) else ""
 
 

@@ -134,6 +134,7 @@ def _introductions_in(read: Iterable[_Read], parser: str | None) -> Iterator[Int
     loaded = load_parser(parser) if parser else None
     waiting = iter(read)
     while chunk := list(islice(waiting, _PARSED_TOGETHER)):
+        check_cancelled()
         graphs: list[Amr | None] = [None] * len(chunk)
         if loaded is not None:
             parsed = [place for place, (_, each, _) in enumerate(chunk) if HAS_VERB.search(each.text)]

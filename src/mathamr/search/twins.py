@@ -117,7 +117,11 @@ def twins(posts: Iterable[Post], others: Iterable[Post] | None = None) -> Iterat
     seen: set[tuple[int, int]] = set()
     for number, one in enumerate(ours):
         check_cancelled()
-        for other, similarity in nearness.nearest(one, number if others is None else None):
+        if others is None and number in nearness.repeats:
+            near = [(nearness.repeats[number], 1.0)]
+        else:
+            near = nearness.nearest(one, number if others is None else None)
+        for other, similarity in near:
             pair = (min(number, other), max(number, other))
             if others is None and (pair in seen or _proves_itself(one.post, theirs[other].post)):
                 continue
@@ -163,11 +167,20 @@ class _Nearness:
     """The cosine of terms weighted by rarity, over the statements that share one that is not too frequent."""
 
     def __init__(self, statements: Sequence[Statement]) -> None:
+        self.repeats: dict[int, int] = {}
+        """What says the same as many others, by its number, with the first of these; only the first is near to something."""
+        alike: dict[frozenset[tuple[str, int]], list[int]] = defaultdict(list)
+        for number, each in enumerate(statements):
+            alike[frozenset(each.terms.items())].append(number)
+        for first, *others in alike.values():
+            if len(others) >= _CANDIDATES:
+                self.repeats |= dict.fromkeys(others, first)
         self._postings: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, each in enumerate(statements):
-            for term, count in each.terms.items():
-                self._postings[term].append((number, count))
-        self._size = len(statements)
+            if number not in self.repeats:
+                for term, count in each.terms.items():
+                    self._postings[term].append((number, count))
+        self._size = len(statements) - len(self.repeats)
         self._norms = [self._norm(each.terms) for each in statements]
 
     def _weight(self, term: str, count: int) -> float:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from mathamr.posts.post import Post
 from mathamr.search.notation import NotationEntry, notation
 
+LONGEST_POST = 200_000
+"""Characters of a post that is read for the page; reading is only ended between posts."""
+
 
 @dataclass
 class IndexNotation:
@@ -40,9 +43,13 @@ class _InTime:
 
     def __iter__(self) -> Iterator[Post]:
         end = time.monotonic() + self._seconds
+        left_out = False
         for post in self._posts:
+            if len(post.body) > LONGEST_POST:
+                left_out = True
+                continue
             yield post
             self.count += 1
             if time.monotonic() > end:
                 return
-        self.is_whole = True
+        self.is_whole = not left_out
