@@ -1,9 +1,10 @@
 """What the borders of reading cost: the budget of processor time, and the account of words, as a share of a whole build.
 
-    python -m mathamr_lab.studies.borders FOLDER…
+    python -m mathamr_lab.studies.borders [--without-encoder] FOLDER…
 
 Each collection is read by turns with and without them, and indexed once with one worker, all in one run, so that a busy machine is the
-same for all. Seconds of a processor, the least of some rounds.
+same for all. Seconds of a processor, the least of some rounds. With `--without-encoder` the build is the part that no encoder has: posts
+are read, analysed and stored, by turns with and without both.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from resource import RUSAGE_CHILDREN, getrusage
 from typing import Any
 from unittest.mock import patch
 
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.indexing import analysis
+from mathamr.index.indexing.buildpool import BuildPool
+from mathamr.index.indexing.intake import IntakeCounts, input_record, take_in
 from mathamr.posts import reader
 from mathamr.posts.accounting import WordAccount
 from mathamr.posts.reader import read_posts
@@ -37,6 +41,7 @@ HEADINGS = (
     "of reading",
     "of the build",
 )
+STORED = ("collection", "without s", "with budget s", "with both s", "budget", "both")
 
 
 def _at_once(work: Callable[[], Any], _: float) -> Any:
@@ -83,6 +88,32 @@ def seconds_of_building(folder: Path) -> float:
         return sum(getrusage(RUSAGE_CHILDREN)[:2]) - before
 
 
+def seconds_of_storing(folder: Path, **left_out: bool) -> float:
+    """Return the processor time of a build without vectors and words: reading, analysing and storing posts."""
+    with (
+        tempfile.TemporaryDirectory() as room,
+        Catalogue(Path(room) / "catalogue.db", create=True) as made,
+        without(**left_out),
+    ):
+        begun = time.process_time()
+        take_in(made, folder, input_record(folder), IntakeCounts(), Report(), BuildPool())
+        return time.process_time() - begun
+
+
+def row_without_encoder(folder: Path) -> tuple[str, ...]:
+    """Return what both cost in a build without an encoder, as texts."""
+    ways = (
+        {"budget": True, "account": True},
+        {"budget": False, "account": True},
+        {"budget": False, "account": False},
+    )
+    seconds_of_storing(folder, budget=False, account=False)
+    rounds = [[seconds_of_storing(folder, **way) for way in ways] for _ in range(ROUNDS)]
+    plain, budget, both = (min(each[way] for each in rounds) for way in range(3))
+    shares = (f"{(budget - plain) / plain:+.1%}", f"{(both - plain) / plain:+.1%}")
+    return folder.name, f"{plain:.2f}", f"{budget:.2f}", f"{both:.2f}", *shares
+
+
 def row(folder: Path) -> tuple[str, ...]:
     """Return the costs of one collection as texts."""
     ways = (
@@ -104,9 +135,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="+", type=Path)
-    print("\t".join(HEADINGS))
-    for folder in parser.parse_args().folder:
-        print("\t".join(row(folder)), flush=True)
+    parser.add_argument("--without-encoder", action="store_true", help="build without vectors and words")
+    given = parser.parse_args()
+    headings, measure = (STORED, row_without_encoder) if given.without_encoder else (HEADINGS, row)
+    print("\t".join(headings))
+    for folder in given.folder:
+        print("\t".join(measure(folder)), flush=True)
 
 
 if __name__ == "__main__":
