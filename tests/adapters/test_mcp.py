@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,29 @@ def test_a_line_of_any_length_is_answered_and_costs_no_memory(index_folder: Path
         assert "longer than 1 MB" in refused["error"]["message"]
         assert pong["id"] == 8
         assert most - before < megabytes << 18  # a quarter of the line
+        process.stdin.close()
+    assert process.returncode == 0
+
+
+def test_the_server_ends_with_a_client_that_hears_no_more_answers(index_folder: Path) -> None:
+    with started(index_folder) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            for number in range(400):
+                process.stdin.write(f"{requested(str(number))}\n".encode())
+                process.stdin.flush()
+        assert process.wait(timeout=120) is not None
+
+
+def test_blank_lines_are_passed_over(index_folder: Path) -> None:
+    with started(index_folder) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n \r\n" * 100_000 + b'{"jsonrpc": "2.0", "id": 8, "method": "ping"}\n')
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 8
         process.stdin.close()
     assert process.returncode == 0
 

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import threading
+from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
@@ -134,16 +135,21 @@ def answered_lines() -> Iterator[None]:
                         pass
                     continue
                 fitting = repaired(line)
-                answer = refusal(fitting) if fitting.strip() else None
+                if not fitting.strip():
+                    continue
+                answer = refusal(fitting)
                 if answer is None:
                     library.write(fitting)
                 else:
                     _send(answers, answer, sending)
 
     def pass_answers() -> None:
-        with os.fdopen(output_read, "rb") as lines, suppress(BrokenPipeError):
-            for line in iter(lines.readline, _END):
-                _send(answers, line, sending)
+        with os.fdopen(output_read, "rb") as lines:
+            try:
+                for line in iter(lines.readline, _END):
+                    _send(answers, line, sending)
+            except BrokenPipeError:
+                interrupt_main()  # nobody hears the answers to what still waits
 
     threading.Thread(target=pass_questions, daemon=True).start()
     passing = threading.Thread(target=pass_answers, daemon=True)
