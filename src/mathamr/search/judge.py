@@ -30,13 +30,17 @@ class Judge:
         lexicon: LexicalPart | None,
     ) -> Confidence:
         """Return what judges the results of a query; `lexicon` has the words of other posts than those of the index."""
+        first = [each.id for each in ranked[:MOST_LOOKED_AT]]
+        known = self._archive.payloads(
+            "posts", [each.id for each in ranked] if self._has_declarations() else first
+        )
         return Confidence(
             query,
             lexicon or self._archive.lexical.posts,
             self._weights,
             ranked,
-            declarations=self._declarations([each.id for each in ranked]),
-            answers=self._answers([each.id for each in ranked[:MOST_LOOKED_AT]]),
+            declarations=frozenset(name for name, each in known.items() if is_declaration(each)),
+            answers=frozenset(name for name in first if name in known and known[name].kind == "answer"),
             previews=self._archive.catalogue.previews,
         )
 
@@ -52,15 +56,3 @@ class Judge:
                 weights = DEFAULT_WEIGHTS
             self._read = (recorded.fingerprint, weights)
         return self._read[1]
-
-    def _declarations(self, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of some posts that are declarations of a formal library."""
-        if not self._has_declarations():
-            return frozenset()
-        found = self._archive.payloads("posts", ids)
-        return frozenset(name for name, payload in found.items() if is_declaration(payload))
-
-    def _answers(self, ids: Sequence[str]) -> frozenset[str]:
-        """Return those of some posts that answer questions."""
-        found = self._archive.payloads("posts", ids)
-        return frozenset(name for name, payload in found.items() if payload.kind == "answer")

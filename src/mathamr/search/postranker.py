@@ -415,7 +415,7 @@ class PostRanker(Ranker):
         ranker_of = self._formula_ranker
         holders = find_holders(
             named,
-            lambda query: ranker_of(self.context.of_query(query)),
+            lambda query: ranker_of(self.context.of_formula(query.formulas[0], query)),
             lambda visuals: self._best_of(visuals, self._where),
             self._where,
         )

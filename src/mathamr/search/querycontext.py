@@ -69,15 +69,9 @@ class QueryContext:
         self.budget = QueryBudget(bounds)
         self._vectors = vectors
 
-    def of_formula(self, formula: Formula) -> QueryContext:
-        """Return the context of the same query with one of its formulas as the target; its time and work count here."""
-        found = QueryContext(self.query, self._vectors, formula=formula, timer=self.timer)
-        found.budget = self.budget
-        return found
-
-    def of_query(self, query: Query) -> QueryContext:
-        """Return the context of a formula that is searched beside the query; its time and work count here."""
-        found = QueryContext(query, self._vectors, formula=query.formulas[0], timer=self.timer)
+    def of_formula(self, formula: Formula, query: Query | None = None) -> QueryContext:
+        """Return the context of a formula of the query, or of another `query` beside it; its time and work count here."""
+        found = QueryContext(query or self.query, self._vectors, formula=formula, timer=self.timer)
         found.budget = self.budget
         return found
 
