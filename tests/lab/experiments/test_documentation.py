@@ -80,6 +80,8 @@ def test_a_report_names_the_paper_that_it_stands_beside() -> None:
     assert not EXPERIMENTS["ssemb-training"].beside[0].startswith("Paper")
 
 
-def test_the_page_on_citing_has_every_paper() -> None:
+def test_the_page_on_citing_has_the_toolkit_and_every_paper() -> None:
     page = (NOTES.parents[1] / "docs" / "cite.md").read_text(encoding="utf-8")
+    assert "@software{mathamr," in page
+    assert len(PAPERS) == 5
     assert all(paper.bibtex in page for paper in PAPERS.values())
