@@ -12,6 +12,7 @@ from mathamr.formulas.trees import trees_of
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.grep import FormulaPattern, grep
+from mathamr.search.renaming import Renaming
 
 EXAMPLES = Path(__file__).parents[1] / "posts" / "examples"
 NOTES = r"""---
@@ -134,3 +135,10 @@ def test_an_index_of_a_relation_is_found_in_a_macro_with_an_optional_argument(tm
 
 def test_a_wildcard_alone_fits_every_formula() -> None:
     assert [FormulaPattern("?a").fits(latex) for latex in ("x", "x + 1", "7")] == [True] * 3
+
+
+def test_a_letter_is_renamed_behind_an_optional_argument_of_a_macro() -> None:
+    macros = (r"\newcommand{\id}[3][]{\ensuremath{#2 =_{#1} #3}\xspace}",)
+    text = r"We have $\id[A]{x}{y}$ and $\id[x]xy$, not x."
+    renamed = Renaming.of("x=t").rename(text, "latex", "file", lambda _: True, lambda _: macros)
+    assert renamed == r"We have $\id[A]{t}{y}$ and $\id[t]ty$, not x."

@@ -117,21 +117,18 @@ class Renaming:
         in_source = dict(zip(own, theirs[at:], strict=False))
         letter = "V!" + (_shown(self.old))
         nodes = [node for node, label in enumerate(slt.labels) if label == letter]
-        places = [
+        drawn = [
             place
             for start, end in stretches(piece.text, Macros.of(macros), slt, nodes)
             for place in self._tokens(piece.text, start, end)
-            if place < len(body)
         ]
-        places = sorted(set(places))
-        renamed = self._written(body, places)
         expected = tuple(_label(self.new) if label == old else label for label in tree.labels)
-        after = _tree(renamed + piece.text[len(body) :], macros)
-        if after is None or (after.labels, after.parents, after.edges) != (
-            expected,
-            tree.parents,
-            tree.edges,
-        ):
+        for found in (drawn, self._tokens(piece.text, 0, len(body))):  # arguments of macros are in the second
+            places = sorted({place for place in found if place < len(body)})
+            after = _tree(self._written(body, places) + piece.text[len(body) :], macros)
+            if after and (after.labels, after.parents, after.edges) == (expected, tree.parents, tree.edges):
+                break
+        else:
             raise self._refused(
                 text, piece, "its other symbols would change, or the letter comes from a macro"
             )

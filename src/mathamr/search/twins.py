@@ -148,7 +148,7 @@ def _verdict(one: Statement, other: Statement, similarity: float) -> Verdict | N
             if len(part) > SMALLEST and Subformula(part).inside(larger):
                 return "contains"
     elif not one.trees and not other.trees and alike >= (1 + ALIKE) / 2:
-        return "same statement"
+        return "near" if "alias" in (*one.post.tags, *other.post.tags) else "same statement"
     return "near" if similarity >= NEAR else None
 
 
