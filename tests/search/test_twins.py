@@ -66,3 +66,12 @@ def test_a_statement_that_stands_there_a_thousand_times_is_told_each_time() -> N
     assert {pair.second.post.id for pair in found} | {pair.first.post.id for pair in found} == {
         *(post.id for post in posts), "other"
     }  # fmt: skip
+
+
+def test_a_word_in_place_of_another_makes_another_statement() -> None:
+    one = "Let $f : X \\to Y$ be continuous and $K \\subset X$ compact. Then $f(K)$ is compact."
+    posts = [
+        Post("a", "lemma", one, markup="markdown"),
+        Post("b", "lemma", one.replace("compact", "connected"), markup="markdown"),
+    ]
+    assert [pair.verdict for pair in twins(posts)] == ["same formula"]

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from mathamr.core.cancellation import check_cancelled
+from mathamr.core.listing import names
 from mathamr.formulas.canonicalform import canonical_form
 from mathamr.formulas.containment import LARGEST, Subformula
 from mathamr.formulas.tree import OPT_EDGES, Opt
@@ -32,6 +33,10 @@ NEAR, ALIKE = 0.45, 0.6
 """Similarities from which two statements are near, and from which the words of the same statement are the same."""
 SMALLEST = 5
 """Nodes of the smallest formula that is worth telling: `x = y` occurs everywhere."""
+_FRAME = frozenset(names(
+    "let suppose assume if then there is are be exist every each all any for we have hold a an the that with such of in to and it map function real number set element given thus so hence where which follow"
+))  # fmt: skip
+"""Words that a statement may have instead of others without saying something else."""
 _MOST_FORMULAS = 200
 """Formulas of a statement that are compared."""
 _MOST_SHARING = 500
@@ -140,7 +145,7 @@ def _verdict(one: Statement, other: Statement, similarity: float) -> Verdict | N
     alike = _overlap(one.words, other.words)
     if one.trees and other.trees:
         if one.whole and other.whole and _is_same(one.whole, other.whole) and alike >= ALIKE:
-            return "same statement"
+            return "same formula" if _exchanges(one.words, other.words) else "same statement"
         if one.main and other.main:
             if _is_same(one.main, other.main):
                 return "same formula"
@@ -156,6 +161,11 @@ def _is_same(one: Opt, other: Opt) -> bool:
     """Return True if one formula becomes the other by a renaming."""
     part = Subformula(one)
     return part.is_as_large_as(other) and part.inside(other) is not None
+
+
+def _exchanges(one: Counter[str], other: Counter[str]) -> bool:
+    """Return True if each has a word instead of one of the other's: compact sets here, connected ones there."""
+    return bool(one.keys() - other.keys() - _FRAME) and bool(other.keys() - one.keys() - _FRAME)
 
 
 def _overlap(one: Counter[str], other: Counter[str]) -> float:
