@@ -64,6 +64,18 @@ def test_people_see_counts_problems_and_samples_with_their_formulas(dump):
     assert "For all $n$ in [1, 2]?" in result.stdout  # what looks like rich's markup is text
     assert "Yes, by $\\text{induction}$." in result.stdout
     assert "#limits" in result.stdout
+    assert "tags: limits 1" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(("count", "shown"), [(12, 12), (13, 12)])
+def test_the_commonest_tags_are_shown_and_whether_there_are_more(tmp_path, count, shown):
+    file = tmp_path / "posts.jsonl"
+    tags = [f"t{number:02}" for number in range(count)]
+    file.write_text(json.dumps({"id": "1", "body": "x", "tags": tags}) + "\n")
+    line = " ".join(run(file).stdout.split())
+    assert f"{count} tags: t00 1" in line
+    assert [f"{tag} 1" in line for tag in tags].count(True) == shown
+    assert ("…" in line) is (count > shown)
 
 
 def test_a_limit_stops_early(dump):
