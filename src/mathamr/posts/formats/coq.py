@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,28 +68,27 @@ def _posts(text: str, file: Path, path: str, report: Report) -> Iterator[Post]:
     code, comments = _strip_comments(text, report)
     taken: dict[str, int] = {}
     waiting = list(reversed(comments))
-    line, counted = 1, 0
+    ends = [match.start() for match in re.finditer("\n", text)]
     for found, declared in _declared(text, code):
-        line += text.count("\n", counted, found)
-        counted = found
+        line = 1 + bisect_left(ends, found)
         doc = ""
         while waiting and waiting[-1].end <= found:
             comment = waiting.pop()
             if (not waiting or waiting[-1].end > found) and not code[comment.end : found].strip():
                 doc = comment.text
                 break
-            yield from _note(comment, text, file, path, taken, report)
+            yield from _note(comment, ends, file, path, taken, report)
         described = Declaration(name=declared[0], word=declared[1], code=declared[2], doc=doc, line=line)
         yield declaration_post(described, "coq", file, path, taken, report)
     for comment in reversed(waiting):
-        yield from _note(comment, text, file, path, taken, report)
+        yield from _note(comment, ends, file, path, taken, report)
 
 
 def _note(
-    comment: _Documentation, text: str, file: Path, path: str, taken: dict[str, int], report: Report
+    comment: _Documentation, ends: list[int], file: Path, path: str, taken: dict[str, int], report: Report
 ) -> Iterator[Post]:
     if heading_of(comment.text) or len(comment.text) > 80:
-        line = text.count("\n", 0, comment.start) + 1
+        line = 1 + bisect_left(ends, comment.start)
         yield from documentation_post(comment.text, line, file, path, taken, report)
 
 
