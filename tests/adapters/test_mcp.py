@@ -215,6 +215,7 @@ def test_the_server_ends_with_a_client_that_hears_no_more_answers(index_folder: 
         assert process.wait(timeout=120) is not None
 
 
+@pytest.mark.slow
 def test_blank_lines_are_passed_over(index_folder: Path) -> None:
     with started(index_folder) as process:
         assert process.stdin is not None

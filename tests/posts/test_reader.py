@@ -332,3 +332,10 @@ def test_a_file_that_vanishes_after_it_was_recognised_is_reported_and_the_others
     report = Report()
     assert [post.id for post in read_posts(folder, report)] == ["a.md"]
     assert "b.md" in str(report.lines())
+
+
+def test_a_file_that_git_lfs_did_not_fetch_is_an_error_that_says_how(tmp_path: Path) -> None:
+    note = tmp_path / "a.md"
+    note.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    with pytest.raises(MathAMRError, match="git lfs pull"):
+        list(read_posts(note, Report()))
