@@ -4,7 +4,8 @@ from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.post import Link, Place, Post
-from mathamr.serve.relatedposts import Reference, references, related_posts
+from mathamr.posts.rendering.posthtml import Reference
+from mathamr.serve.relatedposts import references, related_posts
 
 
 def test_references_lead_to_posts_by_id_or_by_label_and_each_post_is_listed_once(tmp_path: Path) -> None:
