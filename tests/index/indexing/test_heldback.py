@@ -47,6 +47,14 @@ def blank(path: Path) -> None:
     path.write_bytes(content[:middle] + bytes(200) + content[middle + 200 :])
 
 
+def recode(path: Path) -> None:
+    path.write_text(path.read_text(), encoding="utf-16")
+
+
+def cut_declaration(path: Path) -> None:
+    path.write_text("/-- On 0. -/\ntheor")
+
+
 def point(path: Path) -> None:
     """Leave what Git LFS leaves of a file that it did not fetch."""
     path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
@@ -134,13 +142,13 @@ DAMAGES: dict[str, tuple[Callable[[Path], Path], Damage]] = {
     ),
     "documentation of nothing": (
         text("a.lean", "".join(f"/-- On {n}. -/\ntheorem t{n} : 1 = 1 := rfl\n" for n in range(2))),
-        lambda path: path.write_text("/-- On 0. -/\ntheor") and None,
+        cut_declaration,
     ),
     "emptied page": (text("a.html", "<p>A page about $x$."), empty),
     "zeros in a dump": (dump, blank),
     "dump in another encoding": (
         dump,
-        lambda path: path.write_text(path.read_text(), encoding="utf-16") and None,
+        recode,
     ),
     "note that Git LFS did not fetch": (example("commonmark/limits.md"), point),
     "archive with a large member": (example("arxiv/2101.01234.tar.gz"), grow),
