@@ -10,9 +10,9 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import mathamr
-import mathamr_lab
 
-PACKAGE, LABORATORY = (Path(each.__file__).parent for each in (mathamr, mathamr_lab))
+PACKAGE = Path(mathamr.__file__).parent
+LABORATORY = PACKAGE.parents[1] / "lab/src/mathamr_lab"
 CONTRIBUTING = PACKAGE.parents[1] / "CONTRIBUTING.md"
 
 ROOMS = (
