@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from mathamr.search.heatmap import save_heatmap as save_heatmap
     from mathamr.search.hits import Hit as Hit
     from mathamr.search.hits import Hits as Hits
-    from mathamr.search.notation import Introduction as Introduction
+    from mathamr.search.introductions import Introduction as Introduction
     from mathamr.search.notation import NotationEntry as NotationEntry
     from mathamr.search.notation import notation as notation
     from mathamr.search.query import Query as Query
@@ -182,7 +182,8 @@ _NAMES = {
     "mathamr.search.fusion": "Fusion fuse",
     "mathamr.search.heatmap": "save_heatmap",
     "mathamr.search.hits": "Hit Hits",
-    "mathamr.search.notation": "Introduction NotationEntry notation",
+    "mathamr.search.introductions": "Introduction",
+    "mathamr.search.notation": "NotationEntry notation",
     "mathamr.search.query": "Query",
     "mathamr.search.searcher": "Index",
     "mathamr.systems.abilities": "ComparesSentences CutsPieces JoinsWording MatchesNodes",

@@ -122,7 +122,7 @@ _SYMBOL = re.compile(
 )
 _DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
 _ENDS = re.compile(
-    r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*\))*\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
+    r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
 )
 """What may follow the letter of a symbol: its arguments, or the end of a tuple or a set."""
 _APPLIED = re.compile(r"^[^,]*\w\S*\s*\(|^\s*(?:\||\\l)")

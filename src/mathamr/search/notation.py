@@ -138,10 +138,9 @@ def _introductions_in(read: Iterable[_Read], parser: str | None) -> Iterator[Int
         graphs: list[Amr | None] = [None] * len(chunk)
         if loaded is not None:
             parsed = [place for place, (_, each, _) in enumerate(chunk) if HAS_VERB.search(each.text)]
-            for place, graph in zip(
-                parsed, parse_each(loaded, [chunk[each][1].text for each in parsed]), strict=True
-            ):
-                graphs[place] = graph if isinstance(graph, Amr) else None
+            found = parse_each(loaded, [chunk[each][1].text for each in parsed])
+            for place, parse in zip(parsed, found, strict=True):
+                graphs[place] = parse if isinstance(parse, Amr) else None
         for (post, sentence, formulas), graph in zip(chunk, graphs, strict=True):
             yield from introductions_of(post, sentence, formulas, graph)
 

@@ -392,7 +392,7 @@ class ParserTrainer(PlainTrainer[dict[str, Tensor]]):
         return self.made[batch]
 
     def tried(self, size: int) -> list[int]:
-        """Return that a whole step is tried."""
+        """Return the one size of a step that is tried, the whole."""
         return [size]
 
     def first(self, _count: int, epoch: int) -> dict[str, Tensor]:

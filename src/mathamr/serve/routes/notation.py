@@ -70,7 +70,7 @@ def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, 
     macros = definitions_for(latex, service.index.macros)
     entry = service.archive.catalogue.formulas([formula]).get(formula) if formula else None
     post = entry.post if entry else ""
-    shown = []
+    shown: list[dict[str, Any]] = []
     for symbol in symbols_in(Formula("", latex), macros):
         found = known.by_symbol.get(symbol)
         if found is None or len(shown) == MOST_ASKED:
