@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from starlette.testclient import TestClient
 
 from mathamr.posts.post import Post
-from mathamr.search.notation import notation, symbols_in
+from mathamr.search.notation import introductions, notation, symbols_in
 from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.indexnotation import IndexNotation
@@ -67,6 +68,18 @@ def test_the_own_post_of_a_formula_comes_first(client: TestClient, index: Index)
     for entry, each, formula in found[-3:]:
         answer = client.get("/v1/introduced", params={"latex": entry.latex, "formula": formula.id}).json()
         assert answer["symbols"][0]["meanings"][0]["post"] == each.post
+
+
+def test_the_own_post_of_a_formula_is_read_where_there_was_no_time_for_it(
+    serving: Serving, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mathamr.serve.routes.notation._SHARE", 0)
+    *_, post = (each for each in index.posts() if any(introductions([each], parser=None)))
+    entry = next(each for each in notation([post], parser=None) if each.introductions)
+    asked = {"latex": entry.latex, "formula": post.formulas[0].id}
+    answer = serving().get("/v1/introduced", params=asked).json()
+    assert (answer["posts"], answer["is_whole"]) == (1, False)
+    assert answer["symbols"][0]["meanings"][0]["post"] == post.id
 
 
 def test_a_post_without_an_end_is_left_out() -> None:

@@ -18,9 +18,10 @@ from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import marked_pieces
 from mathamr.posts.post import Formula
 from mathamr.posts.rendering.drawing import draw
-from mathamr.search.notation import NotationEntry, symbols_in
+from mathamr.search.introductions import Introduction
+from mathamr.search.notation import NotationEntry, introductions, symbols_in
 from mathamr.serve.answers import IntroducedAnswer
-from mathamr.serve.indexnotation import IndexNotation
+from mathamr.serve.indexnotation import LONGEST_POST, IndexNotation
 from mathamr.serve.pieces import shown_pieces
 from mathamr.serve.requests import Id
 from mathamr.serve.service import Reader, Service, of_index
@@ -68,16 +69,15 @@ async def introduced(
 def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, Any]:
     known = _notation(service)
     macros = definitions_for(latex, service.index.macros)
-    entry = service.archive.catalogue.formulas([formula]).get(formula) if formula else None
-    post = entry.post if entry else ""
+    near = _introduced_beside(service, formula) if formula else {}
     shown: list[dict[str, Any]] = []
     for symbol in symbols_in(Formula("", latex), macros):
-        found = known.by_symbol.get(symbol)
-        if found is None or len(shown) == MOST_ASKED:
+        own = near.get(symbol, [])
+        found = known.by_symbol.get(symbol, NotationEntry(symbol, symbol, "letter", own, len(own)))
+        if not found.introductions or len(shown) == MOST_ASKED:
             continue
-        near = (each for each in found.introductions if each.post == post)
         usual = (next(each for each in found.introductions if each.said == said) for said in found.meanings)
-        first = {each.said: each for each in (*islice(near, MOST_MEANINGS), *islice(usual, MOST_MEANINGS))}
+        first = {each.said: each for each in (*own[:MOST_MEANINGS], *islice(usual, MOST_MEANINGS))}
         meanings = [
             {
                 "pieces": list(shown_pieces(islice(marked_pieces(each.said, "text"), MOST_PIECES), macros)),
@@ -88,6 +88,16 @@ def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, 
         ]
         shown.append({"symbol": symbol, "meanings": meanings, "introduced": found.introduced})
     return {"symbols": shown, "posts": known.count, "is_whole": known.is_whole}
+
+
+def _introduced_beside(service: Service, formula: str) -> dict[str, list[Introduction]]:
+    """Return what the post of a formula introduces, by symbol; it need not be among those whose notation is known."""
+    entry = service.archive.catalogue.formulas([formula]).get(formula)
+    found: dict[str, list[Introduction]] = {}
+    posts = service.archive.catalogue.posts([entry.post]).values() if entry else ()
+    for each in introductions((post for post in posts if len(post.body) <= LONGEST_POST), parser=None):
+        found.setdefault(each.symbol, []).append(each)
+    return found
 
 
 def _notation(service: Service) -> IndexNotation:

@@ -274,3 +274,12 @@ def test_headings_of_the_author_may_have_keys_before_their_title(tmp_path: Path)
     posts, _ = read(tmp_path, f"\\documentclass{{book}}\\begin{{document}}\n{text}\n\\end{{document}}")
     assert [post.title for post in posts.values()] == ["paper: Sets", "paper: Sets: Bags"]
     assert "sfr" not in "".join(post.body for post in posts.values())
+
+
+def test_keys_of_a_glossary_that_print_nothing_are_no_words(tmp_path: Path) -> None:
+    posts, _ = read(
+        tmp_path, "\\begin{document}We \\glsadd{not:seq}write $x$ for a \\gls{limit}.\\end{document}"
+    )
+    (post,) = posts.values()
+    assert "not:seq" not in passage(post).text
+    assert "for a limit" in passage(post).text

@@ -122,7 +122,7 @@ SKIPPED_ARGUMENTS = {
             documentclass pagestyle thispagestyle pagenumbering includegraphics graphicspath hypersetup tag textcolor
             bibitem hypertarget theoremstyle geometry setstretch phantom hphantom vphantom stepcounter
             refstepcounter newcounter usetikzlibrary RequirePackage lean uses proves discussion leanlib
-            tikzset tikzstyle pgfplotsset"""
+            tikzset tikzstyle pgfplotsset glsadd glsaddall glsreset glsunset"""
         ),
         1,
     ),
