@@ -121,7 +121,7 @@ class FormulaRanker(Ranker):
         self._similarities: dict[str, float] = {}
         self._reading = WorkBudget(self._bounds.read_characters)
 
-    @cached_property
+    @property
     def _leaves(self) -> Mapping[type, Leaf]:
         return {
             **super()._leaves,

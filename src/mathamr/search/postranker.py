@@ -122,11 +122,11 @@ class PostRanker(Ranker):
         if has_declarations:
             self._weighting = DECLARATIONS
 
-    @cached_property
+    @property
     def _leaves(self) -> Mapping[type, Leaf]:
         return {**super()._leaves, BestFormula: Leaf(self._by_formulas, self._scores_by_formulas, stage="")}
 
-    @cached_property
+    @property
     def _steps(self) -> Mapping[type, Step]:
         return {**super()._steps, Inherit: self._inherited, Belongs: self._with_members}
 

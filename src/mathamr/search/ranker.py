@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -241,9 +240,9 @@ class Ranker(ABC):
             raise unsuited(UNSUITED.get(kind, f"of the type {kind.__name__}"), self.task)
         return known[type(ranking)]
 
-    @cached_property
+    @property
     def _leaves(self) -> Mapping[type, Leaf]:
-        """How rankings that score by themselves find and score results."""
+        """How rankings that score by themselves find and score results; kept, it would be a circle that holds files of the index open."""
         by_field = Leaf(
             lambda leaf, options: self._totalled(leaf, self._by_field(leaf, options)),
             lambda leaf, ids: self._totalled(leaf, self._field_scores(leaf.field, ids, leaf.field)),
@@ -265,7 +264,7 @@ class Ranker(ABC):
             ),
         }
 
-    @cached_property
+    @property
     def _steps(self) -> Mapping[type, Step]:
         """How rankings adjust the scores of what another one found."""
         return {Unhub: self._unhubbed, Promote: self._promoted_in_time}
