@@ -56,7 +56,7 @@ def test_exit_codes_are_those_of_ripgrep(mathamr, notes: Path) -> None:
     assert mathamr("grep", "x", notes, "--write").returncode == 2
 
 
-def test_a_diff_of_a_renaming_can_be_applied_and_written(mathamr, notes: Path) -> None:
+def test_a_renaming_is_shown_and_written(mathamr, notes: Path) -> None:
     a = notes / "a.md"
     shown = mathamr("grep", "z", notes, "--rename", "x=t")
     assert a.read_text("utf-8") == NOTES
@@ -67,14 +67,16 @@ def test_a_diff_of_a_renaming_can_be_applied_and_written(mathamr, notes: Path) -
     written = mathamr("grep", "z", notes, "--rename", "x=t", "--write")
     assert written.stdout == shown.stdout
     assert (a.read_text("utf-8"), a.stat().st_mode & 0o777) == (expected, 0o640)
-    a.write_text(NOTES, "utf-8")
+
+
+def test_the_command_patch_applies_what_a_renaming_shows(mathamr, notes: Path) -> None:
     if (patch := shutil.which("patch")) is None:
-        pytest.skip("the oracle of the rest is the command patch, which is not installed")
-    applied = subprocess.run(
-        [patch, "-s", str(a)], input=shown.stdout, text=True, capture_output=True, check=False
-    )
+        pytest.skip("the oracle is the command patch, which is not installed")
+    a = notes / "a.md"
+    shown = mathamr("grep", "z", notes, "--rename", "x=t").stdout
+    applied = subprocess.run([patch, "-s", str(a)], input=shown, text=True, capture_output=True, check=False)
     assert applied.returncode == 0, applied.stdout
-    assert a.read_text("utf-8") == expected
+    assert a.read_text("utf-8") == NOTES.replace("$x^2$", "$t^2$").replace("$x_1$", "$t_1$")
 
 
 def test_nothing_is_written_where_one_file_refuses(mathamr, notes: Path) -> None:

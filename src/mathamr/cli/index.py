@@ -292,19 +292,15 @@ def _descriptions(summary: BuildSummary) -> str:
         missing = summary.intake.undescribed
         entries = _counted(missing, "entry that was read has", "entries that were read have")
         return f"{entries} no description: --describe asks for it" if missing else ""
-    parts = [
-        f"{count:,} {what}"
-        for count, what in (
-            (counts.asked, "asked about now"),
-            (counts.kept, "known"),
-            (counts.empty, "without an answer"),
-            (counts.failed, "failed"),
-            (counts.left, "left after failures"),
-        )
-        if count
-    ]
+    told = _told(
+        (counts.asked, "asked about now"),
+        (counts.kept, "known"),
+        (counts.empty, "without an answer"),
+        (counts.failed, "failed"),
+        (counts.left, "left after failures"),
+    )
     why = f" ({counts.failure})" if counts.failure else ""
-    return f"described by {counts.by}: {', '.join(parts) or 'nothing to describe'}{why}"
+    return f"described by {counts.by}: {told or 'nothing to describe'}{why}"
 
 
 def _unknown_commands(summary: BuildSummary) -> str:
@@ -397,21 +393,22 @@ def _counted(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def _told(*counts: tuple[int, str]) -> str:
+    """Return the counts that are not zero, each with what it counts."""
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
 def changes(summary: BuildSummary) -> str:
     """Return what became of the posts of the inputs: `3 new, 1 deleted`."""
     intake = summary.intake
-    parts = [
-        f"{count:,} {what}"
-        for count, what in (
-            (intake.new, "new"),
-            (intake.changed, "changed"),
-            (intake.deleted, "deleted"),
-            (intake.unchanged, "unchanged"),
-            (intake.others, "left to the input that brought them first"),
-        )
-        if count
-    ]
-    return ", ".join(parts) or "nothing to do"
+    told = _told(
+        (intake.new, "new"),
+        (intake.changed, "changed"),
+        (intake.deleted, "deleted"),
+        (intake.unchanged, "unchanged"),
+        (intake.others, "left to the input that brought them first"),
+    )
+    return told or "nothing to do"
 
 
 def _show_check(report: CheckReport, *, as_json: bool) -> None:
