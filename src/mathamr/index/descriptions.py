@@ -11,13 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from mathamr.core.sqlite import Database
-from mathamr.posts.description import (
-    PostDescription,
-    asked_text,
-    is_described,
-    with_description,
-    without_description,
-)
+from mathamr.posts.description import PostDescription, asked_text, without_description
 from mathamr.posts.post import Post
 
 DESCRIPTIONS = "descriptions.db"
@@ -47,11 +41,6 @@ class Descriptions(Database):
                 "INSERT OR REPLACE INTO descriptions VALUES (?, ?, ?)",
                 ((content, each.by, " ".join(each.sentences)) for content, each in described.items()),
             )
-
-    def add_to(self, post: Post) -> Post:
-        """Return the post with the description that is known of it, if there is one."""
-        found = self.of(post) if is_described(post) else None
-        return post if found is None or not found.sentences else with_description(post, found)
 
 
 def content_of(post: Post) -> bytes:

@@ -42,7 +42,7 @@ from mathamr.index.indexing.reading import (
 from mathamr.index.indexing.stages import WordWriter
 from mathamr.index.indexing.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord, Manifest
-from mathamr.posts.description import DESCRIBED, is_described
+from mathamr.posts.description import DESCRIBED, is_described, with_description
 from mathamr.posts.format import FORMATS, Collection
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.inputs import STDIN, size_of
@@ -389,11 +389,11 @@ class _Intake:
         if self._descriptions is None or post.row.kind not in DESCRIBED:
             return post
         before = unpacked(post.row.packed)
-        described = self._descriptions.add_to(before)
-        self._counts.undescribed += is_described(before) and self._descriptions.of(before) is None
-        if described is before:
+        known = self._descriptions.of(before) if is_described(before) else None
+        self._counts.undescribed += known is None and is_described(before)
+        if known is None or not known.sentences:
             return post
-        found = next(analyse_all([described]))
+        found = next(analyse_all([with_description(before, known)]))
         return found if isinstance(found, AnalysedPost) else post
 
     def _is_another(self, owner: str) -> bool:
