@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.listing import names
 from mathamr.core.registry import Registry
 from mathamr.posts.inputs import STDIN, Head, display_path, head, read_text
 from mathamr.posts.post import Markup, Post
@@ -156,30 +158,27 @@ _POST_ROW = re.compile(r"<row\s[^<]*\sPostTypeId\s*=")
 _FORMULA_SPAN = re.compile(r"math-container(?:&quot;|&apos;|&#39;|\"|')\s+id=")
 _OBJECT = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
 _POST_KEY = re.compile(r"\"(?:body|text|content|question|title)\"\s*:\s*\"")
-_PAGE = re.compile(
-    r"\s*(?:<\?xml[^<>]*>\s*)?(?><!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
 _COQ = re.compile(r"\(\*|\bRequire\b|\bProof\b|\.\s*$")
 _LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\$")  # what a list of numbers beside a dump has none of
 _FOR_PROGRAMS = re.compile(
     r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
 )
-_PRETEXT_ROOTS = (
-    "macros|pretext|mathbook|book|article|slideshow|part|chapter|section|subsection|appendix|exercises|worksheet|docinfo|frontmatter"
-    "|backmatter|preface|introduction"
-)
-_PRETEXT_BEGINS = re.compile(
-    rf"""(?>\s+|<!--.*?-->|<!DOCTYPE[^>\[]*>|<\?[^>]*>)*+  # what may stand before the root, read in one way only
-    <(?:{_PRETEXT_ROOTS})\b""",
-    re.S | re.X,
-)
+_PAGE_ROOTS = names("html head body")
+_PRETEXT_ROOTS = names("""
+    macros pretext mathbook book article slideshow part chapter section subsection appendix exercises worksheet docinfo frontmatter
+    backmatter preface introduction
+    """)
+_OTHER_ROOTS = _PAGE_ROOTS | _PRETEXT_ROOTS | {"mediawiki"}
+"""What shows a row of a dump in its text, and is none."""
 _PRETEXT_MARKS = re.compile(
     r"<(?:pretext|mathbook|macros)\b|xmlns:xi=|\bxml:id=|<(?:statement|mrow|me|men|md|xref)\b"
 )
 
 
 def _is_dump(head: Head) -> bool:
-    return head.suffix not in _BY_NAME and _POST_ROW.search(head.text) is not None
+    if head.suffix in _BY_NAME or head.root in _OTHER_ROOTS:
+        return False
+    return _POST_ROW.search(head.text) is not None
 
 
 def _is_arqmath(posts: Head) -> bool:
@@ -190,17 +189,25 @@ def _is_arqmath(posts: Head) -> bool:
 
 
 def _has_formula_table(posts: Head) -> bool:
-    from mathamr.posts.formats.stackexchange.tables import table_kind
-
     if posts.path == STDIN:
         return False
-    for path in sorted(posts.path.parent.glob("*.tsv*")):
-        try:
-            if path.is_file() and table_kind(head(path)) == "formulas":
-                return True
-        except MathAMRError:
-            continue  # an unreadable file is not a table of formulas
-    return False
+    try:
+        with os.scandir(posts.path.parent) as entries:
+            beside = [(each, each.stat()) for each in entries if ".tsv" in each.name and each.is_file()]
+    except OSError:
+        return False  # the reader reports a folder or file that is gone
+    return any(_is_formula_table(each.path, (found.st_mtime_ns, found.st_size)) for each, found in beside)
+
+
+@lru_cache(maxsize=1 << 14)
+def _is_formula_table(path: str, state: tuple[int, int]) -> bool:  # noqa: ARG001
+    """Return whether a file in a state is a table of formulas; every dump of its folder asks that."""
+    from mathamr.posts.formats.stackexchange.tables import table_kind
+
+    try:
+        return table_kind(head(Path(path))) == "formulas"
+    except MathAMRError:
+        return False  # an unreadable file is not a table of formulas
 
 
 def _is_epub(head: Head) -> bool:
@@ -222,12 +229,11 @@ def _is_pretext(head: Head) -> bool:
     if head.suffix == ".ptx":
         return "\0" not in head.text
     is_xml = head.suffix == ".xml"
-    return is_xml and bool(_PRETEXT_BEGINS.match(head.text[:20_000]) and _PRETEXT_MARKS.search(head.text))
+    return is_xml and head.root in _PRETEXT_ROOTS and _PRETEXT_MARKS.search(head.text) is not None
 
 
 def _is_html(head: Head) -> bool:
-    begins = head.suffix not in _NOT_HTML and _PAGE.match(head.text) is not None
-    return head.suffix in _HTML_SUFFIXES or begins
+    return head.suffix in _HTML_SUFFIXES or (head.suffix not in _NOT_HTML and head.root in _PAGE_ROOTS)
 
 
 def _is_latex_archive(head: Head) -> bool:
@@ -262,7 +268,7 @@ _BUILT_IN = {
     "wikipedia": Format(
         "XML dumps of Wikipedia and other wikis of MediaWiki",
         "wikipedia.reader:read_wikipedia",
-        sniff=lambda head: head.suffix not in _BY_NAME and "<mediawiki" in head.text[:2000],
+        sniff=lambda head: head.suffix not in _BY_NAME and head.root == "mediawiki",
     ),
     "word": Format(
         "Word documents (.docx), with their formulas",

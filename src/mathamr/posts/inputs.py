@@ -18,6 +18,7 @@ from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompress
 from mathamr.posts.decoding import decode
 from mathamr.posts.ignorerules import GITIGNORE, IGNORE_FILE, IgnoreRules
 from mathamr.posts.report import Report
+from mathamr.posts.xmlprologue import root_name
 
 STDIN = Path("-")
 T = TypeVar("T")
@@ -64,6 +65,11 @@ class Head:
         if self.start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return self.start.decode("utf-16", errors="replace")
         return self.start.decode("utf-8-sig", errors="replace")
+
+    @cached_property
+    def root(self) -> str:
+        """The name of the first element in lower case, if it is XML or HTML."""
+        return root_name(self.text)
 
     @property
     def is_pointer(self) -> bool:

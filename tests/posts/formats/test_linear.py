@@ -38,6 +38,7 @@ GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
     "comments before no root": ("a.xml", repeat("<!--a--><!--b-->", "<?xml?>")),
     "declarations before no root": ("a.xml", repeat("<?xml a?> ")),
     "comments before no page": ("a", repeat("<!--a-->", "<p>")),
+    "types before no root": ("a.xml", repeat("<!DOCTYPE a [<!ENTITY b \">\">]>")),
     "quoted values that hold tags": ("a.html", repeat('<a "< <a ')),
     "quoted values that are never followed by a tag's end": ("a.html", repeat('<a b="<" ')),
     "quotes in tags": ("a.html", repeat("<a \"<'")),

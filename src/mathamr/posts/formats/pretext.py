@@ -52,9 +52,7 @@ _SIGNS = {
     "latex": "LaTeX", "tex": "TeX", "pretext": "PreTeXt", "eg": "e.g.", "ie": "i.e.", "etc": "etc.", "minus": "−", "degree": "°",
 }  # fmt: skip
 _ATOM = re.compile(r"(?:\$[^$]*\$|[^\s$])+")
-_BOOK = re.compile(
-    r"(?>\s+|<!--.*?-->|<!DOCTYPE[^>\[]*>|<\?[^>]*>)*+<(?:pretext|mathbook|book|article)\b", re.S
-)
+_BOOKS = ("pretext", "mathbook", "book", "article")
 _DOLLARS = re.compile(r"(?<![\\$])\$(?![\s\d$])[^$<>]{1,200}(?<!\s)\$(?!\d)")
 _QUOTED = {"q": ("“", "”"), "sq": ("‘", "’"), "angles": ("⟨", "⟩"), "fn": (" (", ")")}
 _LATEX = (("\\amp", "&"), ("\\lt", "<"), ("\\gt", ">"))
@@ -107,7 +105,7 @@ def _numbers(collection: Collection) -> dict[Place, str]:
 
     found: dict[Place, str] = {}
     for book in collection.known or collection.files:
-        if book == STDIN or not _BOOK.match(head(book).text):
+        if book == STDIN or head(book).root not in _BOOKS:
             continue
         for place, number in Numbers(book, read, levels).found.items():
             found[place] = number if found.get(place, number) == number else ""

@@ -67,7 +67,7 @@ def _around(posts: Path, report: Report) -> Iterator[Path]:
         entries = sorted(posts.parent.iterdir())
     except OSError as error:
         report.at(str(posts.parent))
-        report.skip("unreadable", f"no tables were file_head for in this folder ({error.strerror})")
+        report.skip("unreadable", f"no tables were looked for in this folder ({error.strerror})")
         return
     for path in entries:
         if path.is_dir() and _TABLE_FOLDER.search(path.name):
