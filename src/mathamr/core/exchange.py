@@ -10,8 +10,8 @@ import socket
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from urllib.parse import urlsplit
 
 from mathamr.core.errors import MathAMRError
@@ -30,8 +30,8 @@ def post_json(url: str, question: object, longest: int, seconds: float, server: 
                     connection.sock.do_handshake()
                 headers = {"Content-Type": "application/json", "Accept": "application/json"}
                 connection.request("POST", target, json.dumps(question).encode(), headers)
-                answer = connection.getresponse()
-                content = answer.read(longest + 1)
+                with closing(connection.getresponse()) as answer:
+                    content = _content(answer, longest)
             except (OSError, HTTPException) as error:
                 if is_over.is_set() or isinstance(error, TimeoutError):
                     raise TimeoutError(f"no whole answer within {seconds:g} s") from error
@@ -39,13 +39,26 @@ def post_json(url: str, question: object, longest: int, seconds: float, server: 
             if is_over.is_set():
                 raise TimeoutError(f"no whole answer within {seconds:g} s")
         if answer.status != 200:
-            raise OSError(f"HTTP {answer.status} {answer.reason[:100]}" + _elsewhere(answer.status))
+            elsewhere = "; it names another address, which is not asked: name that one yourself"
+            raise OSError(
+                f"HTTP {answer.status} {answer.reason[:100]}{elsewhere if answer.getheader('Location') else ''}"
+            )
         if len(content) > longest:
             raise OSError(f"its answer is longer than {longest:,} bytes")
     except (OSError, HTTPException, ValueError) as error:
         why = str(error)[:300] or type(error).__name__
         raise MathAMRError(f"cannot ask the {server} {url}: {why}") from error
     return content
+
+
+def _content(answer: HTTPResponse, longest: int) -> bytes:
+    """Return the body of an answer, or its beginning if that is longer; a server may claim any length of a part, negative ones too."""
+    content = bytearray()
+    while len(content) <= longest and (block := answer.read1(1 << 16)):
+        content += block
+    if len(content) <= longest and answer.length:
+        raise IncompleteRead(bytes(content), answer.length)
+    return bytes(content)
 
 
 @contextmanager
@@ -72,11 +85,3 @@ def _deadline(connection: HTTPConnection, seconds: float) -> Iterator[threading.
         timer.cancel()
         connection.close()
         line.close()
-
-
-def _elsewhere(status: int) -> str:
-    return (
-        "; it names another address, which is not asked: name that one yourself"
-        if 300 <= status < 400
-        else ""
-    )

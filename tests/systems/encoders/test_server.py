@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import threading
@@ -140,6 +141,28 @@ def test_no_proxy_of_the_environment_is_asked(
         assert not proxy.asked
 
 
+@pytest.mark.parametrize(
+    "length",
+    [
+        "Transfer-Encoding: chunked\r\n\r\n-1",
+        "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff",
+        "Content-Length: -1\r\n",
+        f"Content-Length: {10**18}\r\n",
+        "",
+    ],
+)
+def test_an_answer_of_any_claimed_length_is_read_to_its_bound(length: str) -> None:
+    tracemalloc.start()
+    with (
+        raw_server([HEAD + f"{length}\r\n".encode(), *[b"x" * (1 << 20)] * 40]) as address,
+        pytest.raises(MathAMRError, match="longer than"),
+    ):
+        ServerEncoder(address)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 16 << 20
+
+
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
@@ -182,6 +205,11 @@ def raw_server(chunks: Iterable[bytes]) -> Iterator[str]:
         HEAD + b"Content-Length: 1000\r\n\r\n{",
         HEAD + b"Content-Length: -5\r\n\r\n",
         HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n{",
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n-5\r\n{",
+        HEAD + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(b" " * (64 << 20)),
+        b"HTTP/1.1 103 Early Hints\r\n\r\n" + HEAD + b"\r\n{}",
+        b'{"data": [{"index": 0, "embedding": [1.0]}]}',
         HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{",
         b"HTTP/1.1 100 Continue\r\n\r\n" * 3 + b"HTTP/1.1 200 OK\r\n",
         HEAD + b"\r\n",
