@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -68,6 +68,19 @@ class NotationEntry:
         ranked = sorted(heads.values(), key=lambda counts: -counts.total())
         return [counts.most_common(1)[0][0] for counts in ranked]
 
+    def use(self, posts: Sequence[str], count: int) -> None:
+        """Count formulas of posts that use the symbol."""
+        self.uses += count
+        new = posts[1:] if self.posts[-1:] == posts[:1] else posts
+        self.posts += new[: MOST_INTRODUCTIONS - len(self.posts)]
+
+    def introduce(self, introductions: Sequence[Introduction], count: int) -> None:
+        """Add introductions of the symbol, of which there are `count`; the first one says how it is written."""
+        if not self.introduced and introductions:
+            self.latex = introductions[0].latex
+        self.introduced += count
+        self.introductions += introductions[: MOST_INTRODUCTIONS - len(self.introductions)]
+
     def to_dict(self) -> dict[str, Any]:
         """Convert to an object for JSON."""
         rows = [
@@ -99,22 +112,18 @@ def notation(
     [('G', ['a finite group'], 3), ('μ', [], 1), ('|G|', ['its order'], 1)]
     """
     posts = read_posts(source, Report(), exclude=exclude) if isinstance(source, (str, Path)) else source
-    collected = _Collected()
-    introductions = _introductions_in(_read(posts, collected), parser)
-    for each in introductions:
-        collected.introduce(each)
-    return collected.entries()
+    return Notation.of(posts, parser).entries()
 
 
 def introductions(posts: Iterable[Post], parser: str | None = "builtin") -> Iterator[Introduction]:
     """Yield the introductions of symbols in posts, in order; without a parser by patterns alone."""
-    return _introductions_in(_read(posts, _Collected()), parser)
+    return _introductions_in(_read(posts, Notation()), parser)
 
 
 _Read = tuple[Post, Sentence, dict[str, Formula]]
 
 
-def _read(posts: Iterable[Post], collected: _Collected) -> Iterator[_Read]:
+def _read(posts: Iterable[Post], collected: Notation) -> Iterator[_Read]:
     """Yield the sentences that may introduce something, and count the symbols of all formulas."""
     for post in posts:
         check_cancelled()
@@ -161,17 +170,30 @@ def symbols_in(formula: Formula, macros: tuple[str, ...] = ()) -> dict[str, Kind
     }
 
 
-class _Collected:
-    """The symbols of the formulas that were read, with their introductions."""
+class Notation:
+    """The symbols of the formulas of posts, with their introductions; those of further posts can be added."""
 
     def __init__(self) -> None:
         self._entries: dict[str, NotationEntry] = {}
         self._whole: Counter[str] = Counter()
 
-    def _entry(self, symbol: str, latex: str, kind: Kind) -> NotationEntry | None:
-        if symbol not in self._entries and len(self._entries) >= MOST_SYMBOLS:
-            return None
-        return self._entries.setdefault(symbol, NotationEntry(symbol, latex, kind))
+    @classmethod
+    def of(cls, posts: Iterable[Post], parser: str | None) -> Notation:
+        """Return the notation of posts; without a parser, introductions are found by patterns alone."""
+        notation = cls()
+        for each in _introductions_in(_read(posts, notation), parser):
+            if (entry := notation._entry(each.symbol, each.latex, "notation")) is not None:
+                entry.introduce([each], 1)
+        return notation
+
+    def add(self, other: Notation) -> None:
+        """Add the notation of other posts, which come after those of this one."""
+        for each in other._entries.values():
+            if (entry := self._entry(each.symbol, each.latex, each.kind)) is not None:
+                entry.use(each.posts, each.uses)
+                entry.introduce(each.introductions, each.introduced)
+        if len(self._whole) < MOST_SYMBOLS:
+            self._whole += other._whole
 
     def use(self, formula: Formula, post: Post) -> None:
         """Count the letters, operators and macros of a formula."""
@@ -181,27 +203,22 @@ class _Collected:
             used |= {f"\\{name}": "macro" for name in commands_in(formula.latex) & own}
         for symbol, kind in used.items():
             if (entry := self._entry(symbol, symbol, kind)) is not None:
-                entry.uses += 1
-                if post.id not in entry.posts[-1:] and len(entry.posts) < MOST_INTRODUCTIONS:
-                    entry.posts.append(post.id)
+                entry.use([post.id], 1)
         if len(self._whole) < MOST_SYMBOLS:
             self._whole["".join(formula.latex.split())] += 1
 
-    def introduce(self, each: Introduction) -> None:
-        """Add an introduction of a symbol."""
-        entry = self._entry(each.symbol, each.latex, "notation")
-        if entry is not None:
-            if not entry.introduced:
-                entry.latex = each.latex
-            entry.introduced += 1
-            if len(entry.introductions) < MOST_INTRODUCTIONS:
-                entry.introductions.append(each)
-
     def entries(self) -> list[NotationEntry]:
         """Return the symbols sorted as in a book: Latin letters, Greek letters, then names and other notation."""
-        for symbol, entry in self._entries.items():
-            entry.uses = entry.uses or self._whole.get(symbol, 0) or entry.introduced
-        return sorted(self._entries.values(), key=_book_order)
+        counted = (
+            replace(each, uses=each.uses or self._whole.get(each.symbol, 0) or each.introduced)
+            for each in self._entries.values()
+        )
+        return sorted(counted, key=_book_order)
+
+    def _entry(self, symbol: str, latex: str, kind: Kind) -> NotationEntry | None:
+        if symbol not in self._entries and len(self._entries) >= MOST_SYMBOLS:
+            return None
+        return self._entries.setdefault(symbol, NotationEntry(symbol, latex, kind))
 
 
 def _book_order(entry: NotationEntry) -> tuple[int, str, str]:

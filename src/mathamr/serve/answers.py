@@ -371,10 +371,11 @@ class IntroducedSymbol(BaseModel):
 
 
 class IntroducedAnswer(BaseModel):
-    """What the symbols of a formula are introduced as, in as many posts as could be read in time."""
+    """What the symbols of a formula are introduced as, in the posts that have been read so far."""
 
     symbols: list[IntroducedSymbol]
     posts: int
+    of: int = Field(description="posts of the index; reading goes on after this answer")
     is_whole: bool
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import threading
 import time
@@ -20,6 +21,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError
 
 T = TypeVar("T")
+LOG = logging.getLogger("mathamr.serve")
 CLIENT: ContextVar[str] = ContextVar("client", default="")
 """The client whose request is being answered; the middleware sets it."""
 EARLY = 0.5
@@ -123,6 +125,12 @@ class WorkQueue:
             raise ApiError("timeout", f"this took longer than {seconds:g} seconds; ask for less at once")
         result: T = done.result()
         return result
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Run work that nobody waits for in its turn; what goes wrong is logged."""
+        job = _Job(work, CLIENT.get())
+        self._add(job, None)
+        job.done.add_done_callback(partial(_log_failure, self.name))
 
     def close(self) -> None:
         """Accept no more work, fail what waits, and return when what runs has ended."""
@@ -234,6 +242,12 @@ class WorkQueue:
                 if len(self._mean_seconds) > MOST_CLIENTS:
                     self._mean_seconds.popitem(last=False)
                 self._start_jobs()
+
+
+def _log_failure(name: str, done: Future[Any]) -> None:
+    error = None if done.cancelled() else done.exception()
+    if error is not None and not isinstance(error, ApiError):
+        LOG.error("the work of the %s queue failed; the next request begins it again", name, exc_info=error)
 
 
 def _mark_retrieved(done: asyncio.Future[Any]) -> None:

@@ -1,4 +1,4 @@
-// What the symbols of a formula are introduced as, told where a pointer or the keyboard stops at the formula.
+// What the symbols of a formula are introduced as, told where a pointer or the keyboard stops at the formula, and while its menu is open.
 
 import * as api from "./api.js";
 import { element } from "./dom.js";
@@ -7,7 +7,7 @@ import { pieceNodes } from "./pieces.js";
 const REST = 350;
 const KEPT = 200;
 
-/** A note beside any formula with a menu; Escape puts it away, and a pointer may move onto it. */
+/** A note beside any formula with a menu; Escape puts it away, a pointer may move onto it, and it stays as long as an open menu. */
 export class Meanings {
   constructor() {
     this.at = null;
@@ -15,19 +15,26 @@ export class Meanings {
     this.timer = 0;
     this.note = element("div", { id: "meanings", class: "meanings", role: "tooltip", hidden: true });
     document.body.append(this.note);
+    this.isHeld = false;
+    document.addEventListener("formulamenu", ({ detail: formula }) => {
+      this.close();
+      this.isHeld = formula !== null;
+      this.at = formula;
+      if (formula) this.tell(formula);
+    });
     document.addEventListener("pointerover", (event) => this.reach(event, REST));
     document.addEventListener("focusin", (event) => {
       if (event.target.matches?.(":focus-visible")) this.reach(event, 0);
     });
-    document.addEventListener("pointerdown", () => this.close());
-    document.addEventListener("keydown", () => this.close());
-    document.addEventListener("focusout", () => this.close());
+    for (const leaving of ["pointerdown", "keydown", "focusout"]) {
+      document.addEventListener(leaving, () => this.isHeld || this.close());
+    }
     document.addEventListener("scroll", () => this.close(), true);
     addEventListener("resize", () => this.close());
   }
 
   reach(event, wait) {
-    if (event.pointerType === "touch" || this.note.contains(event.target)) return;
+    if (this.isHeld || event.pointerType === "touch" || this.note.contains(event.target)) return;
     const formula = event.target.closest?.(".formula.active") ?? null;
     if (formula === this.at) return;
     this.close();
@@ -52,16 +59,20 @@ export class Meanings {
     this.note.hidden = false;
     formula.setAttribute("aria-describedby", this.note.id);
     const place = formula.getBoundingClientRect();
+    const menu = document.querySelector(".menu:not([hidden])")?.getBoundingClientRect() ?? place;
+    const top = Math.min(place.top, menu.top);
+    const bottom = Math.max(place.bottom, menu.bottom);
     const { offsetWidth: width, offsetHeight: height } = this.note;
-    const above = place.top - height - 6;
+    const above = top - height - 6;
     this.note.style.left = `${Math.max(8, Math.min(place.left, innerWidth - width - 8))}px`;
-    this.note.style.top = `${above < 8 ? Math.min(place.bottom + 6, innerHeight - height - 8) : above}px`;
+    this.note.style.top = `${above < 8 ? Math.min(bottom + 6, innerHeight - height - 8) : above}px`;
   }
 
   close() {
     clearTimeout(this.timer);
     this.at?.removeAttribute("aria-describedby");
     this.at = null;
+    this.isHeld = false;
     this.note.hidden = true;
   }
 }

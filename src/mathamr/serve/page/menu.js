@@ -54,6 +54,7 @@ export class FormulaMenu {
     this.list.style.left = `${Math.max(8, Math.min(place.left, innerWidth - width - 8))}px`;
     this.list.style.top = `${top}px`;
     this.list.firstElementChild.focus({ preventScroll: true });
+    this.tell(formula);
   }
 
   close() {
@@ -61,7 +62,12 @@ export class FormulaMenu {
     const held = this.list.contains(document.activeElement);
     this.list.hidden = true;
     this.opener?.removeAttribute("aria-expanded");
+    this.tell(null);
     if (held) this.opener?.focus({ preventScroll: true });
+  }
+
+  tell(formula) {
+    document.dispatchEvent(new CustomEvent("formulamenu", { detail: formula }));
   }
 
   key(event) {

@@ -5,7 +5,7 @@ The page `/notation` shows all of it, and the search page what the symbols of on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import islice
 from typing import Annotated, Any
@@ -35,8 +35,8 @@ MOST_PIECES = 200
 """Runs of text and formulas of a sentence that are shown."""
 LONGEST_ASKED, MOST_ASKED = 20_000, 12
 """Characters of a formula, and symbols of it that are told what they are introduced as."""
-_SHARE = 0.5
-"""Part of a request's time in which posts are read; the rest is for drawing."""
+_SHARE = 0.1
+"""Part of a request's time in which the first posts are read; the others are read in the background."""
 _HEAD = """<!doctype html>
 <html lang="en"><head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -44,7 +44,7 @@ _HEAD = """<!doctype html>
 <title>Notation · mathamr</title>
 <link rel="icon" href="icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="base.css"><link rel="stylesheet" href="formulas.css"><link rel="stylesheet" href="notation.css">
-<script src="early.js"></script>
+<script src="early.js"></script><script src="notation.js" type="module"></script>
 </head><body>
 <header class="top"><a class="name" href="./" aria-label="mathamr, start page"><img src="icon.svg" alt="" width="26" height="26">mathamr</a></header>
 <main class="notation"><h1>Notation</h1>"""
@@ -52,7 +52,7 @@ _HEAD = """<!doctype html>
 
 @router.get("/notation", include_in_schema=False)
 async def page(service: Reader) -> HTMLResponse:
-    """Return the page; it is made once for each state of the index, from as many posts as can be read in time."""
+    """Return the page of the posts that are read; the page asks again until that is all of them."""
     return HTMLResponse(await service.read(lambda: of_index(lambda: _page(service))))
 
 
@@ -68,12 +68,13 @@ async def introduced(
 
 def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, Any]:
     known = _notation(service)
+    by_symbol = {entry.symbol: entry for entry in known.entries() if entry.introductions}
     macros = definitions_for(latex, service.index.macros)
     near = _introduced_beside(service, formula) if formula else {}
     shown: list[dict[str, Any]] = []
     for symbol in symbols_in(Formula("", latex), macros):
         own = near.get(symbol, [])
-        found = known.by_symbol.get(symbol, NotationEntry(symbol, symbol, "letter", own, len(own)))
+        found = by_symbol.get(symbol, NotationEntry(symbol, symbol, "letter", own, len(own)))
         if not found.introductions or len(shown) == MOST_ASKED:
             continue
         usual = (next(each for each in found.introductions if each.said == said) for said in found.meanings)
@@ -87,7 +88,7 @@ def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, 
             for each in islice(first.values(), MOST_MEANINGS)
         ]
         shown.append({"symbol": symbol, "meanings": meanings, "introduced": found.introduced})
-    return {"symbols": shown, "posts": known.count, "is_whole": known.is_whole}
+    return {"symbols": shown, "posts": known.count, "of": known.total, "is_whole": known.is_whole}
 
 
 def _introduced_beside(service: Service, formula: str) -> dict[str, list[Introduction]]:
@@ -101,29 +102,30 @@ def _introduced_beside(service: Service, formula: str) -> dict[str, list[Introdu
 
 
 def _notation(service: Service) -> IndexNotation:
-    """Return the notation of an index, read once for each of its states."""
-    state = f"{service.archive.manifest.updated} {len(service.archive.catalogue)}"
-    if service.notation is None or service.notation.state != state:
-        seconds = service.limits.seconds * _SHARE
-        service.notation = IndexNotation.read(state, service.index.posts(), seconds)
+    """Return the notation of an index as far as it is read, and have the rest read in the background."""
+    service.notation = service.notation or IndexNotation(service.archive)
+    service.notation.keep_reading(service.limits.seconds * _SHARE, service.drawing.start)
     return service.notation
 
 
 def _page(service: Service) -> str:
     known = _notation(service)
-    known.page = known.page or _made(service, known)
+    entries = known.entries()
+    known.page = known.page or _made(service, known, entries)
     return known.page
 
 
-def _made(service: Service, found: IndexNotation) -> str:
-    entries = found.entries
+def _made(service: Service, found: IndexNotation, entries: Sequence[NotationEntry]) -> str:
     known = [entry for entry in entries if entry.introductions]
     unknown = sorted((entry for entry in entries if not entry.introductions), key=lambda entry: -entry.uses)
     macros = service.index.macros
-    size = "all posts" if found.is_whole else f"the first {found.count:,} posts, which could be read in time"
+    size = "all posts" if found.is_whole else f"{found.count:,} of {found.total:,} posts"
+    more = "" if found.is_read else " The others are being read; this page goes on by itself."
+    left_out = f" {found.left_out:,} posts are left out: too long, or damaged." if found.left_out else ""
     parts = [
         _HEAD,
-        f'<p class="faint">{len(known):,} symbols are introduced in {size}; {len(unknown):,} are used and never introduced.</p>',
+        f'<p class="faint" role="status" data-read="{found.is_read}">{len(known):,} symbols are introduced in {size};'
+        f" {len(unknown):,} are used and never introduced.{more}{left_out}</p>",
         '<table><thead><tr><th scope="col">Symbol</th><th scope="col">Introduced as</th><th scope="col">Formulas</th></tr></thead><tbody>',
         *(_row(entry, macros) for entry in islice(known, MOST_ROWS)),
         "</tbody></table>",
