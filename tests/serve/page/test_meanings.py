@@ -77,7 +77,7 @@ def test_a_formula_tells_its_symbols_beside_its_menu(browser: Any, site: Site) -
             for side, size in (("x", "width"), ("y", "height"))
         ]
         assert not all(over), "the note covers the menu"
-        assert all(0 <= one["x"] and one["x"] + one["width"] <= 390 for one in boxes)
+        assert all(one["x"] >= 0 and one["x"] + one["width"] <= 390 for one in boxes)
         page.touchscreen.tap(2, 2)
         expect(menu).to_be_hidden()
         expect(note).to_be_hidden()
