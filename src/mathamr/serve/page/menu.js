@@ -62,8 +62,8 @@ export class FormulaMenu {
     const held = this.list.contains(document.activeElement);
     this.list.hidden = true;
     this.opener?.removeAttribute("aria-expanded");
-    this.tell(null);
     if (held) this.opener?.focus({ preventScroll: true });
+    this.tell(null);
   }
 
   tell(formula) {
