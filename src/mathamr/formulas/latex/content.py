@@ -21,33 +21,25 @@ from mathamr.formulas.latex.node import (
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.mathml.alphabets import styled_completely
 from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.operatortree import FUNCTIONS
 
 _ELEMENTS = {
-    "compose": "compose", "quotient": "quotient", "factorial": "factorial", "divide": "divide", "maximum": "max",
-    "minimum": "min", "minus": "minus", "plus": "plus", "power": "power", "remainder": "rem", "times": "times",
-    "gcd": "gcd", "and": "and", "or": "or", "xor": "xor", "not": "not", "implies": "implies", "forall": "forall",
-    "exists": "exists", "absolute-value": "abs", "conjugate": "conjugate", "argument": "arg", "real-part": "real",
-    "imaginary-part": "imaginary", "lcm": "lcm", "floor": "floor", "ceiling": "ceiling",
-    "equals": "eq", "not-equals": "neq", "greater-than": "gt", "less-than": "lt", "greater-than-or-equals": "geq",
-    "less-than-or-equals": "leq", "equivalent-to": "equivalent", "approximately-equals": "approx",
-    "factor-of": "factorof", "integral": "int", "differential": "diff", "partial-differential": "partialdiff",
-    "divergence": "divergence", "gradient": "grad", "curl": "curl", "laplacian": "laplacian",
-    "union": "union", "intersection": "intersect", "element-of": "in", "not-element-of": "notin",
-    "subset-of": "subset", "subset-of-or-equals": "subset", "subset-of-and-not-equals": "prsubset",
-    "set-minus": "setdiff", "cardinality": "card", "cartesian-product": "cartesianproduct",
-    "sum": "sum", "limit": "limit", "tends-to": "tendsto", "exponential": "exp", "natural-logarithm": "ln",
-    "logarithm": "log", "sine": "sin", "cosine": "cos", "tangent": "tan", "secant": "sec", "cosecant": "csc",
-    "cotangent": "cot", "hyperbolic-sine": "sinh", "hyperbolic-cosine": "cosh", "hyperbolic-tangent": "tanh",
-    "hyperbolic-secant": "sech", "hyperbolic-cosecant": "csch", "inverse-sine": "arcsin", "inverse-cosine": "arccos",
-    "inverse-tangent": "arctan", "inverse-secant": "arcsec", "inverse-cosecant": "arccsc",
-    "inverse-cotangent": "arccot", "inverse-hyperbolic-sine": "arcsinh", "inverse-hyperbolic-cosine": "arccosh",
-    "inverse-hyperbolic-tangent": "arctanh", "inverse-hyperbolic-secant": "arcsech",
-    "inverse-hyperbolic-cosecant": "arccsch", "inverse-hyperbolic-cotangent": "arccoth", "mean": "mean",
-    "standard-deviation": "sdev", "variance": "var", "median": "median", "mode": "mode", "moment": "moment",
-    "determinant": "determinant", "transpose": "transpose", "selector": "selector",
+    "compose": "compose", "quotient": "quotient", "factorial": "factorial", "divide": "divide",
+    "minus": "minus", "plus": "plus", "power": "power", "remainder": "rem", "times": "times", "and": "and",
+    "or": "or", "xor": "xor", "not": "not", "implies": "implies", "forall": "forall", "exists": "exists",
+    "conjugate": "conjugate", "lcm": "lcm", "equals": "eq", "not-equals": "neq", "greater-than": "gt",
+    "less-than": "lt", "greater-than-or-equals": "geq", "less-than-or-equals": "leq",
+    "equivalent-to": "equivalent", "approximately-equals": "approx", "factor-of": "factorof", "integral": "int",
+    "differential": "diff", "partial-differential": "partialdiff", "divergence": "divergence",
+    "gradient": "grad", "curl": "curl", "laplacian": "laplacian", "union": "union", "intersection": "intersect",
+    "element-of": "in", "not-element-of": "notin", "subset-of": "subset", "subset-of-or-equals": "subset",
+    "subset-of-and-not-equals": "prsubset", "set-minus": "setdiff", "cardinality": "card",
+    "cartesian-product": "cartesianproduct", "sum": "sum", "limit": "limit", "tends-to": "tendsto",
+    "mean": "mean", "standard-deviation": "sdev", "variance": "var", "median": "median", "mode": "mode",
+    "moment": "moment", "determinant": "determinant", "transpose": "transpose", "selector": "selector",
     "inverse": "inverse", "lambda": "lambda", "identity": "ident", "domain": "domain", "codomain": "codomain",
     "image": "image",
-}  # fmt: skip
+} | FUNCTIONS  # fmt: skip
 """Meanings that Content MathML has an element for; all others become `csymbol`."""
 
 _CONSTANTS = {"empty-set": "emptyset", "infinity": "infinity"}

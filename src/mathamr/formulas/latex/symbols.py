@@ -55,14 +55,24 @@ SYMBOLS, OF_PACKAGES = _load()
 DIGITS = {digit: Symbol("NUMBER", digit, digit, "", False) for digit in "0123456789"}
 SYMBOLS |= DIGITS
 
-UPRIGHT_GREEK: dict[str, str] = {}
+FUNCTIONS = frozenset(
+    name[1:]
+    for name, symbol in SYMBOLS.items()
+    if symbol.role in ("OPFUNCTION", "TRIGFUNCTION", "LIMITOP") and symbol.text.isascii() and name not in OF_PACKAGES
+)
+"""Names of functions and limits that LaTeX itself has commands for: `sin`, `det`, `limsup`."""
+GREEK = {
+    name[1:]: symbol.text
+    for name, symbol in SYMBOLS.items()
+    if name not in OF_PACKAGES and name[1:].isalpha() and "\u0391" <= symbol.text <= "\u03f5"
+}
+"""Greek letters by the names of their commands."""
+UPRIGHT_GREEK = {
+    f"\\Up{name.lower()}" if name[0].isupper() else f"\\up{name}": letter
+    for name, letter in GREEK.items()
+    if name[0].isupper() or name.islower()
+}
 """Letters that stay upright, `\\upalpha`, `\\Upgamma`."""
-for _name, _symbol in SYMBOLS.items():
-    if _name not in OF_PACKAGES and _name[1:].isalpha() and "\u0391" <= _symbol.text <= "\u03f5":
-        if _name[1].isupper():
-            UPRIGHT_GREEK["\\Up" + _name[1:].lower()] = _symbol.text
-        elif _name.islower():
-            UPRIGHT_GREEK["\\up" + _name[1:]] = _symbol.text
 
 DELIMITERS = {
     "(": ("(", "OPEN", ""), ")": (")", "OPEN", ""), "[": ("[", "OPEN", ""), "]": ("]", "OPEN", ""),

@@ -32,8 +32,8 @@ _ACCENTS = {
     "\u0304": "bar", "\u0305": "overline", "\u0302": "hat", "\u0303": "tilde", "\u0307": "dot", "\u0308": "ddot",
     "\u20d7": "vec", "\u030c": "check", "\u0306": "breve", "\u030a": "mathring",
 }  # fmt: skip
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾", "0123456789+-=()", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()", strict=True))
+RAISED_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+LOWERED_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 @cache
@@ -71,19 +71,19 @@ def letter(character: str) -> str | None:
 
 def raised(character: str) -> str | None:
     """Return the character of which this is a superscript form."""
-    return _RAISED.get(character) or _script(character, "<super>")
+    return _script(character, "<super>")
 
 
 def lowered(character: str) -> str | None:
     """Return the character of which this is a subscript form."""
-    return _LOWERED.get(character) or _script(character, "<sub>")
+    return _script(character, "<sub>")
 
 
 def _script(character: str, form: str) -> str | None:
     if character <= "\x7f" or not unicodedata.decomposition(character).startswith(form):
         return None
-    plain = unicodedata.normalize("NFKC", character)
-    return plain if len(plain) == 1 and plain not in "ao" + "™℠" else None
+    plain = unicodedata.normalize("NFKC", character).replace("−", "-")
+    return plain if len(plain) == 1 and character not in "ªº" else None
 
 
 def fraction(character: str) -> tuple[str, str] | None:

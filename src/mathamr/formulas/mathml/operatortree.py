@@ -8,72 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mathamr.core.listing import names
 from mathamr.formulas.budget import MOST_ELEMENTS, SpentError
 from mathamr.formulas.label import clean
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.tree import OPT_EDGES, Opt
 
 _UNORDERED = ["eq", "neq", "approx", "equivalent", "union", "intersect", "plus", "times", "and", "or"]
-_FUNCTIONS = [
-    "sin",
-    "cos",
-    "tan",
-    "cot",
-    "sec",
-    "csc",
-    "sinh",
-    "cosh",
-    "tanh",
-    "coth",
-    "sech",
-    "csch",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "arccot",
-    "arcsec",
-    "arccsc",
-    "arcsinh",
-    "arccosh",
-    "arctanh",
-    "arccoth",
-    "arcsech",
-    "arccsch",
-    "abs",
-    "exp",
-    "log",
-    "ln",
-    "min",
-    "max",
-    "ceiling",
-    "floor",
-    "arg",
-    "gcd",
-    "real",
-    "imaginary",
-]
-_CONSTANTS = [
-    "infinity",
-    "emptyset",
-    "imaginaryi",
-    "pi",
-    "exponentiale",
-    "eulergamma",
-    "true",
-    "false",
-    "notanumber",
-    "integers",
-    "reals",
-    "rationals",
-    "naturalnumbers",
-    "complexes",
-    "primes",
-]
+FUNCTIONS = {
+    "sine": "sin", "cosine": "cos", "tangent": "tan", "cotangent": "cot", "secant": "sec", "cosecant": "csc",
+    "hyperbolic-sine": "sinh", "hyperbolic-cosine": "cosh", "hyperbolic-tangent": "tanh",
+    "hyperbolic-secant": "sech", "hyperbolic-cosecant": "csch", "inverse-sine": "arcsin", "inverse-cosine": "arccos",
+    "inverse-tangent": "arctan", "inverse-secant": "arcsec", "inverse-cosecant": "arccsc",
+    "inverse-cotangent": "arccot", "inverse-hyperbolic-sine": "arcsinh", "inverse-hyperbolic-cosine": "arccosh",
+    "inverse-hyperbolic-tangent": "arctanh", "inverse-hyperbolic-secant": "arcsech",
+    "inverse-hyperbolic-cosecant": "arccsch", "inverse-hyperbolic-cotangent": "arccoth", "absolute-value": "abs",
+    "exponential": "exp", "logarithm": "log", "natural-logarithm": "ln", "minimum": "min", "maximum": "max",
+    "ceiling": "ceiling", "floor": "floor", "argument": "arg", "gcd": "gcd", "real-part": "real", "imaginary-part": "imaginary",
+}  # fmt: skip
+"""The elements of functions by what LaTeXML calls their meaning; it has none for the hyperbolic cotangent."""
+_CONSTANTS = names("""
+    infinity emptyset imaginaryi pi exponentiale eulergamma true false notanumber integers reals rationals naturalnumbers
+    complexes primes
+    """)
 _TEMPORARY = ["degree", "bvar", "lowlimit", "uplimit"]
 
 _LABELS = {
     **{name: f"U!{name}" for name in _UNORDERED},
-    **{name: f"F!{name}" for name in _FUNCTIONS},
+    **{name: f"F!{name}" for name in [*FUNCTIONS.values(), "coth"]},
     **{name: f"C!{name}" for name in _CONSTANTS},
     **{name: f"$!{name}" for name in _TEMPORARY},
     "determinant": "F!det",

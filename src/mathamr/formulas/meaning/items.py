@@ -10,12 +10,10 @@ from mathamr.formulas.latex.content import identifier
 from mathamr.formulas.latex.fonts import PLAIN, variant
 from mathamr.formulas.latex.grammar.rules import role_of
 from mathamr.formulas.latex.node import APPLY, DUAL, HINT, TOKEN, Node, apply, operator
-from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.symbols import FUNCTIONS, SYMBOLS
 
-_SPELLED = re.compile(
-    "arcsin|arccos|arctan|sinh|cosh|tanh|sin|cos|tan|cot|sec|csc|log|ln|exp|det|gcd|max|min|lim|dim|ker|deg|arg"
-)
-"""Functions whose backslash is often forgotten."""
+_SPELLED = re.compile("|".join(sorted(FUNCTIONS - {"Pr", "hom", "lg"}, key=len, reverse=True)))
+"""Functions whose backslash is often forgotten, but for those that look like products."""
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 PARTIAL = "partial-differential"
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])

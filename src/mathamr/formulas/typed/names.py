@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 
 from mathamr.core.listing import names
+from mathamr.formulas.latex import symbols
 
-GREEK = names(
-    "eps alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi rho sigma tau"
-    " upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
-)
+GREEK = frozenset(symbols.GREEK) | {"eps"}
 """Names of Greek letters; `greek` returns their LaTeX."""
-_COMMANDS = names(
-    "sin cos tan sec csc cot sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim deg gcd ker hom arg Pr"
-)
 OPERATORS = names(
-    "tr rank rk im Im Re coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
+    "tr rank rk im Im Re tg ctg cotg arctg cosec sinc coker span sgn lcm Hom End Aut Gal Ext Tor Spec Var Cov Cor diag vol diam supp nullity"
     " var cov Beta curl grad Res Ind Stab Orb char adj conv erf arcsec arccsc arccot arsinh arcosh artanh sech csch id"
 )
-"""Functions that have no command of their own in LaTeX."""
+"""Functions that have no command of their own in LaTeX, or only in a package."""
 _GROUPS = names("GL SL SO SU PGL PSL Sp")
 LIMITS = {
     "lim": r"\lim", "limit": r"\lim", "limsup": r"\limsup", "liminf": r"\liminf", "sup": r"\sup", "inf": r"\inf", "max": r"\max",
@@ -27,6 +22,9 @@ LIMITS = {
     "bigcup": r"\bigcup", "bigcap": r"\bigcap",
 }  # fmt: skip
 """Operators that take everything up to the next relation or sum as their argument, and bounds."""
+_COMMANDS = symbols.FUNCTIONS - LIMITS.keys()
+CALLED = _COMMANDS | OPERATORS | _GROUPS | names("max min sup inf lim sqrt cbrt abs binom floor ceil")
+"""What is surely a formula with a bracket right behind it: `Hom(`."""
 INFINITY = frozenset(["oo", "infinity", "infty"])
 BLACKBOARD = frozenset(["RR", "ZZ", "QQ", "NN", "CC", "FF"])
 CONSTANTS = dict.fromkeys(INFINITY, r"\infty") | {word: rf"\mathbb{{{word[0]}}}" for word in BLACKBOARD}
@@ -58,7 +56,7 @@ PAIRS = {"binom": r"\binom{%s}{%s}", "frac": r"\frac{%s}{%s}", "choose": r"\bino
 
 NAMES = frozenset().union(
     GREEK, _COMMANDS, OPERATORS, LIMITS, CONSTANTS, RELATIONS, OPERATIONS, CONNECTIVES, WRAPPED, PAIRS
-) - names("inf id im Im Re tr rk var cov Res Ind char conv adj span supp vol union product integral limit")
+) - names("inf id im Im Re tr tg rk var cov Res Ind char conv adj span supp vol union product integral limit")
 """Names that are known inside a word, too."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from mathamr.core import listing
+from mathamr.formulas.latex.symbols import FUNCTIONS
 from mathamr.formulas.latex.unicode import is_mathematical, unicode_to_latex
 from mathamr.formulas.typed import names
 from mathamr.formulas.typed.reader import typed_to_latex
@@ -30,7 +31,7 @@ _FORMULA = re.compile(
     | \b(?:sum|prod|int|lim|log|max|min|sup|inf)_[\w({{-]
     | [<>=!:~]=|=>|->|=<|\S=\S|^=\S|\S=$               # relations
     | \|[^|]+\||<(?=[^<>]+,[^<>])[^<>]++>                        # |x|, <x,y>
-    | (?<![A-Za-z])(?:[a-zA-Z]|sqrt|cbrt|abs|gcd|lcm|det|dim|ker|log|ln|exp|sin|cos|tan|sec|cot|binom|rank|tr|im|Hom|Aut|Gal|Spec|Var|Cov|var|cov|Beta|GL|SL|SO|SU|floor|ceil|max|min)'*\((?![a-z]{{3,}}\))
+    | (?<![A-Za-z])(?:[a-zA-Z]|{"|".join(names.CALLED)})'*\((?![a-z]{{3,}}\))
     | (?<![\w.])\d+[xyzknmpqrtab]\b(?!\.)              # 2x
     | (?<![A-Za-z'\d-])(?:\d*[a-z]|\))-(?:\d+|\d*[a-z]|\()(?![A-Za-z\d-])
     | (?<![\w!])(?:\d+|{_LETTER}|\))!(?=\W|$)(?!\Z)
@@ -47,10 +48,7 @@ _OPERATORS = listing.names(
 )
 _OPERAND = re.compile(rf"[(\[{{|]*(?:\d+(?:\.\d+)?|{_LETTER}|d(?!o\b)[a-zA-Z]|d[α-ω])[)\]}}|,;']*")
 _DIFFERENTIAL = re.compile(r"d[a-zA-Zμνλ]\b|dmu\b")
-_PREFIXES = listing.names(
-    "sum prod int integral lim limit limsup liminf sup inf max min sin cos tan sec csc cot sinh cosh tanh arctan log ln"
-    " exp det dim ker deg gcd lcm tr im rank sqrt arcsin arccos forall exists"
-)
+_PREFIXES = FUNCTIONS | listing.names("sum prod int integral limit lcm tr im rank sqrt forall exists")
 _AMBIGUOUS = frozenset(
     ["max", "min", "im", "rank", "integral", "limit", "sum", "deg", "exists", "inf", "sup"]
 )

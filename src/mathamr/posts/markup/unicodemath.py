@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mathamr.core.listing import names
+from mathamr.formulas.latex.symbols import FUNCTIONS
 from mathamr.posts.markup.piece import Piece
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁱⁿᵃᵇᶜᵈᵉᵏᵐᵖᵗᵀ′″"
 _LOWERED = "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ"
 _LETTER = "A-Za-zÀ-ÖØ-öø-ɏͰ-Ͽ\u0400-\u04ff"
-_FUNCTIONS = rf"(?:sin|cos|tan|log|ln|exp|lim|sup|inf|max|min|dim|ker|det|gcd|deg)(?![{_LETTER}])"
+_FUNCTIONS = rf"(?:{'|'.join(FUNCTIONS - names('Pr arg cot hom lg sec'))})(?![{_LETTER}])"
+"""Functions whose names are no words of English, of abbreviations or of other languages."""
 _TOKEN = re.compile(
     rf"""(?P<strong>[ℂℍℕℙℚℝℤℓℵℏ∞∅℘\U0001d400-\U0001d7ff])
     |(?<![{_LETTER}_])(?P<greek>[α-ωϑϕϵΓΔΘΛΞΠΣΦΨΩ])(?![{_LETTER}_]|-[{_LETTER}]{{3}})

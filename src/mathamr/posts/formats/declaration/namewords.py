@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from mathamr.formulas.latex.unicode import LOWERED_DIGITS
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\dA-Za-z_]+|\d+")
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 @lru_cache(maxsize=20_000)
@@ -16,4 +17,4 @@ def name_words(name: str) -> str:
     >>> name_words("isCompact_iff_finite_subcover"), name_words("Nat.add_comm'"), name_words("LTSeries.x₁_of_pAdic")
     ('is compact iff finite subcover', 'nat add comm', 'lt series x 1 of p adic')
     """
-    return " ".join(_WORD.findall(name.translate(_SUBSCRIPTS))).lower()
+    return " ".join(_WORD.findall(name.translate(LOWERED_DIGITS))).lower()

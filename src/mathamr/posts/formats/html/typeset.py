@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from html import unescape
 
-from mathamr.core.listing import names
+from mathamr.formulas.latex.symbols import FUNCTIONS
 
 _SET = re.compile(r"<(?:sub|sup)\b[^<>]*>|</(?:em|i|strong|b)>", re.I)
 _PART = re.compile(r"<(/?)([a-zA-Z]++)[^<>]*+>|([^<]+|<)")
@@ -18,10 +18,6 @@ _SPACE = re.compile("[\u00a0\u2000-\u200b\u202f\u205f\u2060\ufeff]+")
 _SPECIAL = re.compile(r"[{}%#&_]")
 _OPENING = {"sub": "_{", "sup": "^{", "strong": r"\mathbf{", "b": r"\mathbf{"}
 _SLANTED = frozenset(["em", "i"])
-_FUNCTIONS = names("""
-    sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp lim max min sup inf det dim ker gcd
-    arg deg Pr
-    """)
 
 
 def is_typeset(content: str) -> bool:
@@ -60,4 +56,4 @@ def as_latex(content: str) -> str:
 
 def _word(match: re.Match[str]) -> str:
     """Return a word that stands upright among letters: a function, or a name."""
-    return rf"\{match[0]} " if match[0] in _FUNCTIONS else rf"\mathrm{{{match[0]}}}"
+    return rf"\{match[0]} " if match[0] in FUNCTIONS else rf"\mathrm{{{match[0]}}}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from mathamr.formulas.latex.unicode import RAISED_DIGITS
 from mathamr.posts.formats.lean.symbols import (
     BIG,
     CLOSING,
@@ -24,7 +25,6 @@ from mathamr.posts.formats.lean.symbols import (
     REFUSED,
     RELATIONS,
     SUBSCRIPTS,
-    SUPERSCRIPTS,
     SYMBOLS,
     UNSEEN,
 )
@@ -322,8 +322,8 @@ class _Parser:
                     if token[1].isdigit()
                     else f"{_identifier(token[1:])}({_bare(found)})"
                 )
-            elif token and token.translate(SUPERSCRIPTS).isdecimal() and not token.isdecimal():
-                found = f"{found}^{{{token.translate(SUPERSCRIPTS)}}}"
+            elif token and token.translate(RAISED_DIGITS).isdecimal() and not token.isdecimal():
+                found = f"{found}^{{{token.translate(RAISED_DIGITS)}}}"
             else:
                 return found
             self.take()

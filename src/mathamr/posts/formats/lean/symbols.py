@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 
-from mathamr.core.listing import names
+from mathamr.formulas.latex import symbols
+from mathamr.formulas.latex.unicode import LOWERED_DIGITS
 
 MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
-_GREEK_NAMES = (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon varphi chi psi"
-    " omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega phi"
-)
-GREEK = dict(zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩϕ", _GREEK_NAMES.split(), strict=True))
+GREEK = {letter: name for name, letter in reversed(symbols.GREEK.items())}
 SYMBOLS = {
     "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℝ": r"\mathbb{R}", "ℂ": r"\mathbb{C}",
     "ℍ": r"\mathbb{H}", "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "∞": r"\infty",
@@ -19,10 +16,8 @@ SYMBOLS = {
     "Real.pi": r"\pi", "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "ℓ": r"\ell",
     "∂": r"\partial", "𝓟": r"\mathcal{P}", "℘": r"\wp", "·": r"\cdot", "_": r"\_", "*": "*", "⋯": r"\cdots",
 }  # fmt: skip
-FUNCTIONS = names("""
-    sin cos tan cot sinh cosh tanh exp log ln max min sup inf gcd det dim ker lim limsup liminf arg deg arcsin
-    arccos arctan
-    """)
+FUNCTIONS = symbols.FUNCTIONS - {"hom", "sec"}
+"""Names that are functions; morphisms and sections are none."""
 RELATIONS = {
     "=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "∈": r"\in", "∉": r"\notin", "∋": r"\ni",
     "⊆": r"\subseteq", "⊂": r"\subset", "⊇": r"\supseteq", "⊃": r"\supset", "∣": r"\mid", "≡": r"\equiv",
@@ -64,8 +59,7 @@ COERCIONS = frozenset("↑⇑↥@")
 REFUSED = frozenset([
     "by", ":=", "match", "let", "have", "show", "from", "do", "if", "then", "else", "where", "calc", "$", "`",
 ])  # fmt: skip
-SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ₙₖᵢⱼ", "0123456789nkij")
+SUBSCRIPTS = LOWERED_DIGITS | str.maketrans("ₙₖᵢⱼ", "nkij")
 INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")
 
 

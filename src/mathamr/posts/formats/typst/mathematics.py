@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr.core.listing import names
+from mathamr.formulas.latex.symbols import FUNCTIONS
+from mathamr.formulas.typed.names import OPERATORS
 
 LONGEST = 20_000
 """Characters of a formula that is read; a longer one is shown as it is written."""
@@ -69,13 +71,6 @@ _OTHER = {"~": r"\sim", "*": "*", "%": r"\%", "$": r"\$", "_": r"\_", "^": r"\ha
 _OPEN = {"(": "(", "[": "[", "{": r"\{"}
 _CLOSE = {")": ")", "]": "]", "}": r"\}"}
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
-_OPERATORS = names("""
-    arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim ln log max min Pr
-    sec sin sinh sup tan tanh liminf limsup
-    """)
-_UPRIGHT = frozenset(
-    ["csch", "sech", "mod", "sinc", "tr", "id", "im", "lcm", "ctg", "tg", "cosec", "rank", "span"]
-)
 _ALPHABETS = {
     "bold": "mathbf", "bb": "mathbb", "cal": "mathcal", "scr": "mathscr", "frak": "mathfrak", "sans": "mathsf",
     "mono": "mathtt", "upright": "mathrm", "italic": "mathit", "serif": "mathrm",
@@ -313,7 +308,7 @@ class _Parser:
         if called and (latex := self._function(name)) is not None:
             return latex
         latex = self._plain_name(name)
-        if called and (len(name) == 1 or name in _OPERATORS or name not in symbols()):
+        if called and (len(name) == 1 or name in FUNCTIONS or name not in symbols()):
             self._take()
             latex += self._group("(")[0]
         return latex
@@ -321,11 +316,11 @@ class _Parser:
     def _plain_name(self, name: str) -> str:
         if len(name) == 1:
             return name
-        if name in _OPERATORS:
+        if name in FUNCTIONS:
             return _command(f"\\{name}")
         if (found := symbol(name)) is not None:
             return _command(found)
-        if name in _UPRIGHT:
+        if name in OPERATORS or name == "mod":
             return f"\\operatorname{{{name}}}"
         base, *fields = name.split(".")
         if fields and (found := symbol(base)) is not None:
