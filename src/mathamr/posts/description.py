@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from mathamr.core.listing import names
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
+from mathamr.posts.postkind import ASKING
 from mathamr.posts.sentences import sentences
 
-DESCRIBED = names(
-    "theorem lemma proposition corollary claim fact conjecture definition axiom notation statement declaration"
-)
+DESCRIBED = ASKING - names("question exercise problem") | names("definition axiom notation statement declaration")
 """The kinds of posts that are described."""
 LONGEST_TEXT = 8_000
 """Characters of a post that a program is given."""

@@ -23,19 +23,20 @@ _WORDS: dict[str, PostKind] = {
     **{kind: kind for kind in KINDS if kind not in ("question", "answer", "note", "section", "page", "article", "reference")},
     **dict.fromkeys(["thm", "theo", "theorema", "satz", "théorème", "teorema", "hauptsatz"], "theorem"),
     **dict.fromkeys(["lem", "lemme", "sublemma", "hilfssatz"], "lemma"),
-    **dict.fromkeys(["prop", "propn", "propos", "proposizione"], "proposition"),
+    **dict.fromkeys(["prop", "propn", "propos", "prp", "proposizione"], "proposition"),
     **dict.fromkeys(["cor", "coro", "korollar", "corollaire", "folgerung", "porism"], "corollary"),
     **dict.fromkeys(["defn", "defi", "def", "définition", "definiton", "terminology"], "definition"),
     **dict.fromkeys(["rem", "rmk", "remarque", "bemerkung", "note", "comment", "warning", "caution"], "remark"),
-    **dict.fromkeys(["exam", "ex", "exmp", "beispiel", "exemple", "examples", "counterexample"], "example"),
-    **dict.fromkeys(["exer", "exercice", "aufgabe", "exercises"], "exercise"),
+    **dict.fromkeys(["exam", "ex", "exm", "exmp", "beispiel", "exemple", "examples", "counterexample"], "example"),
+    **dict.fromkeys(["exer", "exr", "exercice", "aufgabe", "exercises"], "exercise"),
     **dict.fromkeys(["question", "prob", "puzzle"], "problem"),
     **dict.fromkeys(["pf", "beweis", "preuve", "démonstration", "demonstration", "sketch"], "proof"),
     **dict.fromkeys(["answer", "sol", "hint", "lösung", "solutions"], "solution"),
-    **dict.fromkeys(["conj", "hypothesis", "vermutung"], "conjecture"),
+    **dict.fromkeys(["conj", "cnj", "hypothesis", "vermutung"], "conjecture"),
     **dict.fromkeys(["law", "principle", "criterion", "property"], "proposition"),
     **dict.fromkeys(["postulate", "assumption"], "axiom"),
     **dict.fromkeys(["obs", "result"], "observation"),
+    "alg": "algorithm",
     **dict.fromkeys(["situation", "setup", "setting"], "convention"),
 }  # fmt: skip
 
@@ -57,6 +58,15 @@ def kind_named(name: str) -> PostKind | None:
     """
     words = name.lower().replace("*", " ").replace("-", " ").split()
     return next((_WORDS[word] for word in reversed(words) if word in _WORDS), None)
+
+
+def kinds_named(words: str) -> dict[str, PostKind]:
+    """Return the kinds that some of the words between blanks mean.
+
+    >>> kinds_named("thm def figure")
+    {'thm': 'theorem', 'def': 'definition'}
+    """
+    return {word: kind for word in words.split() if (kind := kind_named(word))}
 
 
 def plural(kind: str) -> str:

@@ -19,8 +19,8 @@ TITLES = 2
 _TITLE = range(12, 80)
 """Length of a title that is informative and quick to read."""
 _NAMED = re.compile(
-    r"""
-    (?:Theorem|Lemma|Proposition|Corollary|Definition|Example|Remark|Exercise|Problem|Conjecture|Claim|Fact)
+    rf"""
+    (?:{"|".join(kind.capitalize() for kind in ASKING | {"definition", "example", "remark"})})
     (?:[ ][\d.]+)?                              # its number
     (?:[ ]\((?P<name>.+)\) | :[ ].*)?           # its name, or its text
     """,

@@ -27,9 +27,8 @@ _HTML = re.compile(
     r"</(?:p|span|div|li|ul|ol|em|strong|a|code|blockquote|h[1-6])>|<(?:p|br|math|hr)\b[^<>]*>", re.IGNORECASE
 )
 _LATEX = re.compile(
-    r"""\\(?:emph|textit|ref|eqref|cite[pt]?|label|(?:sub)*section|item|footnote|par)\b|~\\ref|``
-    |\\begin\{(?:enumerate|itemize|description|center|quote  # environments of text, not of formulas
-       |proof|theorem|lemma|proposition|corollary|definition)\*?\}""",
+    rf"""\\(?:emph|textit|ref|eqref|cite[pt]?|label|(?:sub)*section|item|footnote|par)\b|~\\ref|``
+    |\\begin\{{(?:enumerate|itemize|description|center|quote|{"|".join(KINDS)})\*?\}}  # those of text, not of formulas""",
     re.X,
 )
 _MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~|> |[-*+] |\d+\. )|\*\*\S|\]\(\S", re.MULTILINE)

@@ -11,7 +11,7 @@ from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import entry_of
-from mathamr.posts.formats.pretextnumbers import DEEPEST, Numbers, Place, levels_of, numbers_of
+from mathamr.posts.formats.pretextnumbers import BLOCKS, DEEPEST, PROJECTS, Numbers, Place, levels_of, numbers_of
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import LARGEST_DOCUMENT, STDIN, display_path, head, read_bytes, stem
 from mathamr.posts.post import Post
@@ -28,16 +28,12 @@ _LEVELS = {
     "part": 1, "chapter": 2, "appendix": 2, "preface": 2, "section": 3, "subsection": 4, "subsubsection": 5, "exercises": 4,
     "worksheet": 4, "reading-questions": 4, "references": 4, "glossary": 4, "solutions": 4,
 }  # fmt: skip
-_STATEMENTS: dict[str, PostKind] = {
-    "identity": "theorem", "principle": "proposition", "heuristic": "observation", "hypothesis": "conjecture",
-    "assumption": "axiom", "warning": "remark", "insight": "remark", "note": "remark", "computation": "example",
-    "technology": "remark", "data": "example", "project": "exercise", "activity": "exercise", "exploration": "exercise",
-    "investigation": "exercise", "task": "exercise", "case": "statement",
-}  # fmt: skip
-_OTHER_STATEMENTS = names("""
-    theorem lemma proposition corollary claim fact axiom conjecture definition remark convention observation
-    example question problem exercise algorithm
-    """)
+_STATEMENTS = BLOCKS | PROJECTS | {"exercise", "task", "case"}
+_OTHER_KINDS: dict[str, PostKind] = {
+    "identity": "theorem", "heuristic": "observation", "insight": "remark", "technology": "remark", "computation": "example",
+    "data": "example", "openproblem": "problem", "openquestion": "problem", "openconjecture": "conjecture", "task": "exercise",
+} | dict.fromkeys(PROJECTS, "exercise")  # fmt: skip
+"""What statements are whose names are no kinds themselves."""
 _ANSWERS: dict[str, PostKind] = {
     "proof": "proof", "solution": "solution", "answer": "solution", "hint": "solution",
 }  # fmt: skip
@@ -193,7 +189,7 @@ class _Pretext:
             title = _words(node.find("title")) or name.replace("-", " ").capitalize()
             self._document.heading(_LEVELS[name], title, node.sourceline or 1, node.get(_ID) or "")
             self._children(node, depth)
-        elif name in _STATEMENTS or name in _OTHER_STATEMENTS:
+        elif name in _STATEMENTS:
             self._statement(node, name, depth)
         elif name in _ANSWERS:
             self._document.begin(
@@ -209,7 +205,7 @@ class _Pretext:
             self.division(child, depth + 1)
 
     def _statement(self, node: Any, name: str, depth: int) -> None:
-        kind = _STATEMENTS.get(name) or kind_named(name) or "statement"
+        kind = _OTHER_KINDS.get(name) or kind_named(name) or "statement"
         title, label = _words(node.find("title")), node.get(_ID) or ""
         called = f"{name.capitalize()} ({title})" if title else name.capitalize()
         number = self._numbers.get(node, "")

@@ -22,12 +22,12 @@ _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _DIVISIONS = names("part chapter appendix section subsection subsubsection")
 _SPECIAL = names("exercises solutions reading-questions references glossary worksheet handout")
 _SCOPES = _DIVISIONS | _SPECIAL | names("book article frontmatter backmatter preface")
-_BLOCKS = names("""
+BLOCKS = names("""
     definition theorem corollary lemma algorithm proposition claim fact identity axiom conjecture principle heuristic hypothesis
     assumption remark convention note observation warning insight computation technology data example question problem
     openproblem openquestion openconjecture
     """)
-_PROJECTS = names("project activity exploration investigation")
+PROJECTS = names("project activity exploration investigation")
 _FIGURES = names("figure table listing list")
 _INLINE_PARENTS = names(
     "article paragraphs chapter appendix section subsection subsubsection handout introduction conclusion"
@@ -175,9 +175,9 @@ class Numbers:
 
     def _family(self, node: _Node) -> str:
         name, distinct = node.name, self._levels.distinct if self._levels else ()
-        if name in _BLOCKS:
+        if name in BLOCKS:
             return "blocks"
-        if name in _PROJECTS:
+        if name in PROJECTS:
             return "projects" if "projects" in distinct else "blocks"
         if name in _FIGURES:
             above = node.parent

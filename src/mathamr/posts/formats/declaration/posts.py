@@ -14,7 +14,7 @@ from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, Place, Post
-from mathamr.posts.postkind import PostKind
+from mathamr.posts.postkind import PostKind, kind_named
 from mathamr.posts.report import Report
 
 Language = Literal["lean", "coq"]
@@ -25,13 +25,13 @@ MOST_UNCLOSED = 8
 """Comments that are never closed and yet are read on behind; each search for an end goes through the rest of the file."""
 MOST_PREFIXES = 6
 _KINDS: dict[str, PostKind] = {
-    "theorem": "theorem", "lemma": "lemma", "axiom": "axiom", "example": "example", "proof_wanted": "conjecture",
-    **dict.fromkeys(["def", "abbrev", "structure", "class", "inductive", "coinductive", "irreducible_def"], "definition"),
-    **dict.fromkeys(["notation", "notation3", "infix", "infixl", "infixr", "prefix", "postfix", "macro", "syntax", "elab", "simproc"], "notation"),
-    "corollary": "corollary", "proposition": "proposition", "fact": "fact", "remark": "remark", "property": "proposition",
-    "axioms": "axiom", "parameter": "axiom", "hypothesis": "axiom", "variable": "axiom", "conjecture": "conjecture",
-    **dict.fromkeys(["definition", "fixpoint", "cofixpoint", "function", "record", "coinductive"], "definition"),
+    "proof_wanted": "conjecture",
+    **dict.fromkeys(["abbrev", "structure", "class", "inductive", "coinductive", "irreducible_def"], "definition"),
+    **dict.fromkeys(["notation3", "infix", "infixl", "infixr", "prefix", "postfix", "macro", "syntax", "elab", "simproc"], "notation"),
+    **dict.fromkeys(["axioms", "parameter", "hypothesis", "variable"], "axiom"),
+    **dict.fromkeys(["fixpoint", "cofixpoint", "function", "record"], "definition"),
 }  # fmt: skip
+"""The kinds of declarations whose words do not say so themselves."""
 _LICENCE = re.compile(r"\A\s*(?:Copyright|\*{5,}|Released under|This file is)", re.I)
 _MENTIONED = re.compile(r"`([\w'.₀-₉]{2,100})`|\[([\w'.]{2,100})\]")
 _MAY_HAVE_FORMULAS = re.compile(r"[$\\<]|```| {4}")
@@ -96,7 +96,7 @@ def declaration_post(
         links.insert(0, declared.origin)
     return Post(
         id=own,
-        kind=_KINDS.get(declared.word.lower(), "declaration"),
+        kind=_KINDS.get(word := declared.word.lower()) or kind_named(word) or "declaration",
         body=body,
         title=title,
         markup="declaration",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mathamr.core.listing import names
+from mathamr.posts.postkind import kinds_named
 
 
 def _pairs(listing: str) -> dict[str, str]:
@@ -70,23 +71,19 @@ author is the beginning of a citation's key."""
 CITATIONS = frozenset(name for name in REFERENCES if "cite" in name.lower())
 """Their options may be words of the text: `\\cite[Theorem 2]{key}`; those that only name a page are not."""
 
-REFERENCE_WORDS = {
-    **dict.fromkeys(names("thm theorem theo t"), "theorem"),
-    **dict.fromkeys(names("lem lemma l"), "lemma"),
-    **dict.fromkeys(names("prop proposition p"), "proposition"),
-    **dict.fromkeys(names("cor corollary c"), "corollary"),
-    **dict.fromkeys(names("def defn definition d"), "definition"),
-    **dict.fromkeys(names("rem rmk remark"), "remark"),
-    **dict.fromkeys(names("ex eg exmp example"), "example"),
-    **dict.fromkeys(names("exer exercise"), "exercise"),
+REFERENCE_WORDS: dict[str, str] = {
+    **kinds_named(
+        "thm theorem theo lem lemma prop proposition cor corollary def defn definition rem rmk remark ex exmp example"
+        " exer exercise axiom"
+    ),
+    "t": "theorem", "l": "lemma", "p": "proposition", "c": "corollary", "d": "definition", "eg": "example", "ax": "axiom",
     **dict.fromkeys(names("eq eqn equation"), "equation"),
     **dict.fromkeys(names("sec subsec section ss"), "section"),
     **dict.fromkeys(names("ch cha chap chapter"), "chapter"),
     **dict.fromkeys(names("fig figure"), "figure"),
     **dict.fromkeys(names("tab tbl table"), "table"),
-    **dict.fromkeys(names("ax axiom"), "axiom"),
     **dict.fromkeys(names("item enu"), "item"),
-}
+}  # fmt: skip
 
 VERBATIM = names("verbatim Verbatim lstlisting minted alltt")
 PICTURES = names("tikzpicture pspicture picture asy axis forest circuitikz tikz pgfpicture")

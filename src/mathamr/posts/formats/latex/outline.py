@@ -9,25 +9,16 @@ from dataclasses import dataclass, field
 from mathamr.posts.formats.latex.commands import VERBATIM
 from mathamr.posts.formats.latex.definitions import DefinitionGroups, TheoremStyle
 from mathamr.posts.formats.outline import Headings, OutlinePart
-from mathamr.posts.postkind import PostKind, kind_named
+from mathamr.posts.postkind import KINDS, PostKind, kind_named, kinds_named
 from mathamr.posts.report import Report
 
 STATEMENTS = {
-    **dict.fromkeys(["theorem", "thm", "theo"], "Theorem"),
-    **dict.fromkeys(["lemma", "lem"], "Lemma"),
-    **dict.fromkeys(["proposition", "prop"], "Proposition"),
-    **dict.fromkeys(["corollary", "cor", "coro"], "Corollary"),
-    **dict.fromkeys(["definition", "defn", "defi"], "Definition"),
-    **dict.fromkeys(["remark", "rem", "rmk"], "Remark"),
-    **dict.fromkeys(["example", "exam"], "Example"),
-    **{
-        name: name.capitalize()
-        for name in (
-            "claim", "fact", "conjecture", "exercise", "problem", "question",
-            "notation", "observation", "axiom", "convention", "situation",
-        )
-    },
-}  # fmt: skip
+    name: (name if name in (*KINDS, "situation") else kind).capitalize()
+    for name, kind in kinds_named(
+        "theorem thm theo lemma lem proposition prop corollary cor coro definition defn defi remark rem rmk example exam claim"
+        " fact conjecture exercise problem question notation observation axiom convention situation"
+    ).items()
+}
 """Environments of statements that need no definition, and what a page calls them."""
 PROOFS: dict[str, PostKind] = {"proof": "proof", "pf": "proof", "solution": "solution", "answer": "solution"}
 

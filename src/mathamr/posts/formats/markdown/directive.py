@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mathamr.core.listing import names
-from mathamr.posts.postkind import PostKind, kind_named
+from mathamr.posts.postkind import PostKind, kind_named, kinds_named
 
-QUARTO: dict[str, PostKind] = {
-    "thm": "theorem", "lem": "lemma", "cor": "corollary", "prp": "proposition", "cnj": "conjecture",
-    "def": "definition", "exm": "example", "exr": "exercise", "sol": "solution", "rem": "remark", "alg": "algorithm",
-}  # fmt: skip
+QUARTO = kinds_named("thm lem cor prp cnj def exm exr sol rem alg")
 """What the labels of Quarto's theorems begin with, and what they are."""
 
 CROSS_REFERENCES = frozenset(QUARTO) | names("fig tbl eq sec lst")

@@ -37,7 +37,7 @@ _IDENTIFIER = re.compile(r"#([\w:.-]+)")
 _CALL_OUT = re.compile(r"[ \t]{0,3}>[ \t]*\[!([A-Za-z]{1,40})(?:\|[^\]\n]{0,300})?\][+-]?(.*)")
 _BLOCK = re.compile(r"\^([A-Za-z0-9-]{1,100})")
 _MARKED = re.compile(r"(\*{1,2}|_{1,2})((?:(?!\1).)+)\1")
-_STATED = names("theorem lemma proposition corollary claim conjecture definition axiom proof exercise")
+_STATED = ASKING - {"question", "fact", "problem"} | {"definition", "axiom", "proof"}
 """Kinds of call-outs that are posts of their own; others, such as notes and examples, belong to the text around them."""
 _TITLED = re.compile(r"[\W_]*+([^\W\d_]++)(?:[ ~][\dA-Z][\w.]{0,20})?[*_]*[ ]*(?:\Z|[:(.–—-])")
 """A title that says what a box holds: `Theorem 2.1 (Euler)`, `Definition: group`, `Proof.`"""
