@@ -14,6 +14,7 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.typed import reader
 from mathamr.formulas.typed.asciimath import asciimath_to_latex
 from mathamr.formulas.typed.reader import typed_to_latex
+from mathamr.formulas.typed.sentences import formula_spans
 from mathamr.search.query import Query
 from tests.bounded import bounded
 
@@ -130,3 +131,12 @@ def test_an_index_right_behind_a_relation_is_its_own(typed: str, latex: str) -> 
 )
 def test_a_name_with_two_arguments_in_parentheses_has_both(typed: str, latex: str) -> None:
     assert to_string(parse(typed_to_latex(typed)).slt) == to_string(parse(latex).slt)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["arctan(x)", "Ext(A,B)", "sup(A)", "Pr(A|B)", "hom(A,B)", "coth t", "lg n", "arg z", "span(v,w)", "ctg(x)"],
+)
+def test_a_function_with_its_argument_is_a_formula_among_words(typed: str) -> None:
+    text = f"why is {typed} bounded here"
+    assert [text[start:end] for start, end in formula_spans(text)] == [typed]

@@ -108,3 +108,13 @@ def test_comments_in_titles_and_paragraphs_are_no_text(tmp_path):
     posts, report = read_files(tmp_path, a_ptx=f"<article><title>A</title>{source}</article>")
     assert not report.skipped
     assert "On groups" in "".join(f"{post.title} {post.body}" for post in posts.values())
+
+
+def test_open_problems_are_posts_of_their_own(tmp_path: Path) -> None:
+    text = "".join(f'<open{each} xml:id="{each}"><p>Is it so?</p></open{each}>' for each in ("problem", "conjecture"))
+    posts, _ = read_files(tmp_path, a_ptx=f"<article><title>T</title><p>Words</p>{text}</article>")
+    assert {post.place.label: post.kind for post in posts.values() if post.place} == {
+        "": "note",
+        "problem": "problem",
+        "conjecture": "conjecture",
+    }

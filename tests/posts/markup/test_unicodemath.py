@@ -15,6 +15,8 @@ FOUND = [
     ("the sum ∑ᵢ₌₁ⁿ xᵢ² = 0 vanishes", ["∑ᵢ₌₁ⁿ xᵢ² = 0"]),
     ("f: X → Y is continuous", ["f: X → Y"]),
     ("sin²x + cos²x = 1", ["sin²x + cos²x = 1"]),
+    ("so sinh x ≤ y", ["sinh x ≤ y"]),
+    ("in sec x ≤ y", ["x ≤ y"]),
     ("(see x ∈ A)", ["x ∈ A"]),
     ("a ∈ A: a set", ["a ∈ A"]),
     ("the map a x ∈ ℝ", ["x ∈ ℝ"]),
