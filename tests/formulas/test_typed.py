@@ -135,7 +135,18 @@ def test_a_name_with_two_arguments_in_parentheses_has_both(typed: str, latex: st
 
 @pytest.mark.parametrize(
     "typed",
-    ["arctan(x)", "Ext(A,B)", "sup(A)", "Pr(A|B)", "hom(A,B)", "coth t", "lg n", "arg z", "span(v,w)", "ctg(x)"],
+    [
+        "arctan(x)",
+        "Ext(A,B)",
+        "sup(A)",
+        "Pr(A|B)",
+        "hom(A,B)",
+        "coth t",
+        "lg n",
+        "arg z",
+        "span(v,w)",
+        "ctg(x)",
+    ],
 )
 def test_a_function_with_its_argument_is_a_formula_among_words(typed: str) -> None:
     text = f"why is {typed} bounded here"

@@ -17,7 +17,9 @@ from mathamr.posts.post import Post
 from mathamr.posts.postkind import ASKING
 from mathamr.posts.sentences import sentences
 
-DESCRIBED = ASKING - names("question exercise problem") | names("definition axiom notation statement declaration")
+DESCRIBED = ASKING - names("question exercise problem") | names(
+    "definition axiom notation statement declaration"
+)
 """The kinds of posts that are described."""
 LONGEST_TEXT = 8_000
 """Characters of a post that a program is given."""

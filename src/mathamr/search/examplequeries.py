@@ -11,6 +11,7 @@ from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.formats.latex.definitions import definitions_for
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.postkind import ASKING
 from mathamr.systems.ranking import Task
 
 SAMPLED_POSTS = 60

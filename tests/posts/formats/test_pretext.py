@@ -111,7 +111,9 @@ def test_comments_in_titles_and_paragraphs_are_no_text(tmp_path):
 
 
 def test_open_problems_are_posts_of_their_own(tmp_path: Path) -> None:
-    text = "".join(f'<open{each} xml:id="{each}"><p>Is it so?</p></open{each}>' for each in ("problem", "conjecture"))
+    text = "".join(
+        f'<open{each} xml:id="{each}"><p>Is it so?</p></open{each}>' for each in ("problem", "conjecture")
+    )
     posts, _ = read_files(tmp_path, a_ptx=f"<article><title>T</title><p>Words</p>{text}</article>")
     assert {post.place.label: post.kind for post in posts.values() if post.place} == {
         "": "note",

@@ -58,7 +58,9 @@ SYMBOLS |= DIGITS
 FUNCTIONS = frozenset(
     name[1:]
     for name, symbol in SYMBOLS.items()
-    if symbol.role in ("OPFUNCTION", "TRIGFUNCTION", "LIMITOP") and symbol.text.isascii() and name not in OF_PACKAGES
+    if symbol.role in ("OPFUNCTION", "TRIGFUNCTION", "LIMITOP")
+    and symbol.text.isascii()
+    and name not in OF_PACKAGES
 )
 """Names of functions and limits that LaTeX itself has commands for: `sin`, `det`, `limsup`."""
 GREEK = {

@@ -11,7 +11,15 @@ from mathamr.core.listing import names
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.document import Document, anchor, code, element, math, plain, row, text
 from mathamr.posts.formats.indexentries import entry_of
-from mathamr.posts.formats.pretextnumbers import BLOCKS, DEEPEST, PROJECTS, Numbers, Place, levels_of, numbers_of
+from mathamr.posts.formats.pretextnumbers import (
+    BLOCKS,
+    DEEPEST,
+    PROJECTS,
+    Numbers,
+    Place,
+    levels_of,
+    numbers_of,
+)
 from mathamr.posts.formats.ziparchive import xml_root
 from mathamr.posts.inputs import LARGEST_DOCUMENT, STDIN, display_path, head, read_bytes, stem
 from mathamr.posts.post import Post

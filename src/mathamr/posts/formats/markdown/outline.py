@@ -12,7 +12,6 @@ from typing import Any
 from markdown_it.common.utils import normalizeReference
 from markdown_it.token import Token
 
-from mathamr.core.listing import names
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import normalise_line_ends, parser, strip_options
