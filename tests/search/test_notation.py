@@ -116,3 +116,38 @@ def test_every_pattern_finds_its_example(example: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searched, "PATTERNS", (own,))
         assert found(example)
+
+
+def test_the_text_of_a_pdf_introduces_nothing() -> None:
+    told = "Let $G$ be a group."
+    posts = [Post(name, "page", told, markup="markdown", source=name) for name in ("a.pdf", "a.md")]
+    assert [each.post for each in introductions(posts, None)] == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This forces $x = 0$.",
+        "The relation demands $f(0) = 1$ again.",
+        "The original domain already excludes $x = 1$.",
+        "Apply the chain rule to every term involving $F$ or its partials.",
+        "The two branches start at $g = 0$.",
+        "For $0 < t < 1$ it is attracting.",
+    ],
+)
+def test_a_verb_before_a_formula_says_nothing_of_it(sentence: str) -> None:
+    assert found(sentence) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("For each $1 \\leq i \\leq n$ it holds.", ["i"]),
+        ("Let ${\\mathbf r}$ be a received word.", ["r"]),
+        ("Suppose $A$ is a matrix and $b$ is a vector in it.", ["A", "b"]),
+        ("Thus if $V \\subset Z$ is open, it ends.", ["V"]),
+        ("There exist $q(x)$ and $r(x)$ in $F$ such that it holds.", ["q", "r"]),
+    ],
+)
+def test_symbols_in_the_middle_or_behind_others_are_introduced(sentence: str, expected: list[str]) -> None:
+    assert [symbol for symbol, *_ in found(sentence)] == expected

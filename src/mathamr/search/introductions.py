@@ -28,18 +28,33 @@ _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|al
 _ARTICLE = r"(?=(?:an?|the|some|any|its|our|their|all)\s)"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)|(?<=\b[a-z])\.){2,160}?)"
 _END = r"(?=\.\s*$|(?<!\b[a-z])\.(?!\w)|[;:)]|(?<!\bof )(?<!\bin )(?<!\bby )\(|,?\s+(?:(?:for|in|to|on|of|with)\s+which|such that|so that|where|which|whose|and let|and write|and denote|then|we|if|satisfying|is|are|be|has|have|can|may|must|will|does)\b|,\s|\s+and\s+F\d|$)"
-_WORD = r"(?:(?!F\d|(?:through|becomes?|just|before|after|during|until|inside|outside|within|onto|along|above|below|against|across|around|near|without|of|on|in|at|by|to|from|with|for|than|that|is|are|be|was|has|have|the|an?|and|or|as|if|then|we|it|such|which|where|this|these|its|satisfies|contains|into|over|under|between|modulo|containing|given|when|while|about|because|how|only|not|both|until|like|all|every|each|some|any|exactly|case|step|equations?|section|theorem|lemma|let|suppose|show|prove|where|since|so|thus|hence|there|but|using|plug|denote|call|define|write|finds?|gets?|uses|introduces|gives|obtains?|sees?|takes|yields|says|shows?|means|makes|per|th|notations?|appears?)\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
+_NO_NOUN = "|".join(names(
+    """
+    through become becomes just before after during until inside outside within onto along above below against across around near without of on in at by
+    to from with for than that is are be was has have the an? and or as if then we it such which where this these its satisfies contains into over under
+    between modulo containing given when while about because how only not both like all every each some any exactly case step equation equations section
+    theorem lemma let suppose show prove since so thus hence there but using plug denote call define write find finds get gets uses introduces gives
+    obtain obtains see sees takes yields says shows means makes per th notation notations appear appears satisfy satisfying involve involves involving
+    require requires demand demands force forces exclude excludes contribute contributes assume assumes assumed imply implies implying apply applies fail
+    fails vanish vanishes convert converts read reads writes choose chooses equal equals hold holds allow allows leave leaves turn turns send sends die
+    dies remain remains extend extending enclosing follow follows exist exists lie lies need needs add adds tell tells come comes go goes know
+    known consider considers depend depends determine determines determining multiply keep keeps return returns produce produces reduce reduces recover
+    recovers pick picks does do did associated having being giving making taking including yielding already can could may might must will would should shall start starts transforming
+    """
+))  # fmt: skip
+"""Words that no name of a thing has, above all verbs that stand before a formula: "this forces $x = 0$"."""
+_WORD = rf"(?:(?!F\d|(?:{_NO_NOUN})\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
 _OVER = r"(?:F\d+[a-z](?:-|\s+))?"
 """A formula before a noun: a $k$-algebra, an $n \\times n$ matrix."""
 _OF = rf"(?:\s+(?:of|on|in|from)\s+(?:{_WORD}\s+){{0,3}}{_WORD}(?<=s))"
-_SOME = r"(?:an?|any|every|each|some|no|one|two|three|several|our|(?:exactly|at least|at most)\s+one|another)"
+_SOME = r"(?:an?|any|every|each|some|no|one|two|three|several|\d+|our|(?:exactly|at least|at most)\s+one|another)"
 _GOES_ON = r"(?=\s*(?:[.,;:()!?]|$)|\s+(?:of|in|on|is|are|be|with|and|or|such|has|have|had|can|that|which|where|we|if|there|from|to|over|for|as|at|by|when|satisf\w+|does|do|then|whose|so|must|lies?|into|not|contain\w*|exists?|will|may|converges|defined|given|under|between|belongs?|it|the|being|on|here|whenever|only|acting|acts|act|corresponding|called|relative|via|does|represents?|\w+(?:ing|ed|ly))\b)"
 _NAMED = rf"(?:\s+{_LIST}{_GOES_ON}|,\s+(?P<apart>F\d+b)(?=\s*[,.;)]))"
 _IS = r"(?:is|are|be|denotes?|stands? for|represents?|being)"
 EXAMPLES: dict[str, str] = {
     r"Let $x$ be a number.": rf"\b(?:let|suppose|assume|say|if)\s+{_ADVERB}(?:that\s+|we let\s+)?{_LIST}\s+{_ADVERB}(?:be|denotes?|stands? for|represents?)\s+{_ADVERB}{_PHRASE}{_END}",
-    r"Suppose that $X$ is a set.": rf"\b(?:suppose|assume|say|if|when|whenever)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the|all)\s|{_OVER}(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices|primes?)\b){_PHRASE}{_END}",
-    r"It is $x+y$, where $x$ is the mean.": rf"\b(?:where|here|in which|with)\s*,?\s+{_LIST}\s+(?:{_ADVERB}{_IS}\s+{_ARTICLE}|(?=the\s)|are\s+(?=(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)){_PHRASE}{_END}",
+    r"Suppose that $X$ is a set.": rf"\b(?:suppose|assume|say|if|when|whenever)\s+{_ADVERB}(?:that\s+)?{_LIST}\s+(?:is|are)\s+(?=(?:an?|any|two|the)\s|{_OVER}(?:{_WORD}\s+){{0,3}}(?:subsets?|sets?|spaces?|groups?|numbers?|integers?|functions?|maps?|vectors?|matrices|primes?)\b){_PHRASE}{_END}",
+    r"It is $x+y$, where $x$ is the mean.": rf"\b(?:where|here|in which|in this case|with)\s*,?\s+{_LIST}\s+(?:{_ADVERB}{_IS}\s+{_ARTICLE}|(?=the\s)|are\s+(?=(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)){_PHRASE}{_END}",
     r"Here $x$ denotes the mean.": rf"{_LIST}\s+(?:will\s+|shall\s+|to\s+)?{_ADVERB}(?:denotes?|denoting|stands? for|represents?)\s+(?:by\s+)?{_ARTICLE}{_PHRASE}{_END}",
     r"We write $|G|$ for the order of a group.": rf"\b(?:denoted?|denoting|writ(?:e|ing|ten)|call|label|use|using|notations?|symbols?)\s+(?:by|with|as|the symbol|the notation)?\s*{_LIST}\s+(?:for|to denote|to mean|to stand for|to represent|as)\s+(?=(?:an?|the|its|our|their)\s){_PHRASE}{_END}",
     r"Denote by $K$ the kernel.": rf"\b(?:denote|call|label)\s+(?:by|with)?\s*{_LIST}\s+{_ARTICLE}{_PHRASE}{_END}",
@@ -48,9 +63,19 @@ EXAMPLES: dict[str, str] = {
     r"By $K$ we mean the kernel.": rf"\bby\s+{_LIST}\s+we\s+{_ADVERB}(?:denote|mean)\s+{_PHRASE}{_END}",
     r"Then $N$, the size of a sample, grows.": r"(?<!\bat )(?<!\bfor )(?<!\bin )(?<!\bif )(?<!\bwith )(?<!\bwhen )(?P<symbols>F\d+b)\s*(?:,\s+(?=(?:the|our|its)\s)(?P<said>[^.,;:()]{4,60}),|\(\s*(?=the\s)(?P<or>[^.;:()]{4,60})\)|,\s+which\s+(?:is|denotes|represents)\s+(?P<which>(?:the|an?)\s+[^.;:(),]{4,60}))",
     r"Thus $x$ is the mean of all values.": rf"(?<!\bof )(?<!\bin )(?<!\bon ){_LIST}\s+(?:is|are)\s+(?P<said>the\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,3}}\s+(?:of|for)\s+[^.;:(),]{{2,80}}?){_END}",
-    r"Let $A$ be a ring, and $M$ an ideal.": rf"(?:,|\band|\b(?:and|or)\s+by)\s+{_LIST}\s+(?:be\s+)?(?P<said>(?:an?|the)\s+(?:[^.,;:()]){{2,160}}?){_END}",
+    r"Let $A$ be a ring, and $M$ an ideal.": rf"(?:,|\band|\b(?:and|or)\s+by)\s+{_LIST}\s+(?:be\s+)?(?P<said>(?:an?|the|its)\s+(?:[^.,;:()]){{2,160}}?){_END}",
+    r"Suppose it has rank $k$ and $M$ is an ideal.": rf"\b(?:suppose|assume|if|let|where|when|that)\b[^.;:]{{1,120}}?(?:,|\band)\s+{_LIST}\s+(?:is|are)\s+(?=an?\s|(?:{_WORD}\s+){{0,2}}(?:functions|maps|sets|spaces|groups|vectors|points|numbers|integers)\b){_PHRASE}{_END}",
+    r"If $V \subset X$ is closed, it ends.": r"\b(?:if|suppose|assume)\s+(?:that\s+)?(?P<symbols>F\d+c)",
+    r"It has ideal $I$ and field $k$ again.": rf"\b(?:with|has)\s+(?:{_WORD}\s+){{1,3}}F\d+[a-z],?\s+and\s+(?P<said>(?:{_WORD}\s+){{1,3}}){_LIST}",
+    r"We define $A$ as the matrix in it.": rf"\b(?:define|take|choose|view|regard|think of)\s+{_LIST}\s+(?:as|to be)\s+(?=(?:the|an?)\s){_PHRASE}{_END}",
+    r"There are finitely many sets, say $r$, of them.": rf"(?P<said>\b(?:an?|some|one|two|the|finitely many)\s+[^.,;:()]{{3,80}}?),?\s+say,?\s+{_LIST}",
+    r"Then $[x]$ is called the class of $x$.": rf"{_LIST}\s+(?:is|are)\s+(?:\w+ly\s+)?called\s+(?=the\s){_PHRASE}{_END}",
+    r"It is the group of all units, $U$.": rf"(?P<said>\bthe\s+(?:{_WORD}\s+){{1,3}}(?:of|on)\s+(?:(?:{_WORD}|the|all)\s+|F\d+[a-z]\s+){{0,3}}{_WORD}(?:\s+F\d+b)?),\s+(?P<symbols>F\d+b)(?=\s*[,.;)])",
+    r"Denote one by $X$ and the other set by $Y$.": rf"\bdenote\b[^.;]{{1,100}}?\band\s+(?P<said>(?:the|an?)\s+[^.,;:()]{{2,80}}?)\s+by\s+{_LIST}",
+    r"$x$ be the mean of all": rf"\A\s*{_LIST}\s+be\s+(?=(?:the|an?)\s){_PHRASE}{_END}",
+    r"Here $k$ is capital, and it ends.": rf"\bhere\s+{_LIST}\s+is\s+(?P<said>(?:{_WORD}\s+){{0,2}}{_WORD})(?=\s*[.,;)]|\s+and\s)",
     r"$x$ - an amount of oil": rf"\A\s*{_LIST}\s*(?:-|–|—|:)\s+(?P<said>[A-Za-z][^.;:]{{3,120}}?)(?:,?\s+and)?{_END}",
-    r"The set $I$ of pairs is finite.": rf"(?P<said>\bthe\s+{_WORD})\s+{_LIST}(?P<of>\s+of\s+(?:all\s+)?(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)",
+    r"The set $I$ of pairs is finite.": rf"(?P<said>\bthe\s+{_WORD})\s+{_LIST}(?P<of>\s+of\s+(?:all\s+)?(?:the\s+)?(?:{_WORD}\s+){{0,2}}{_WORD}(?<=s)\b)",
     r"We define the commutator $[A,A]$ to be zero.": rf"\b(?:define|introduce)\s+(?P<said>(?:the|an?)\s+{_OVER}{_WORD}(?:\s+{_WORD}){{0,4}})\s+{_LIST}",
     r"And $b = 1$: the slope of a line.": rf"(?P<symbols>F\d+[de])\s*:\s*(?P<said>(?:the|an?|its)\s+[^.;:]{{4,80}}?){_END}",
     r"Every compact set $K$ is closed.": rf"(?P<said>\b{_SOME}\s+{_OVER}(?:{_WORD}\s+)?(?:{_WORD}\s+and\s+)?(?:{_WORD}\s+){{0,3}}{_WORD}){_NAMED}",
@@ -58,9 +83,9 @@ EXAMPLES: dict[str, str] = {
     r"Now take the sample size $n$ as known.": rf"(?P<said>\b(?:the|its|their|our)\s+{_OVER}{_WORD}(?:(?:\s+{_WORD}){{1,4}}|(?:\s+{_WORD}){{0,3}}{_OF})){_NAMED}",
     r"It is normal with mean $x$ and known.": rf"\b(?:with|has)\s+(?P<said>(?:{_WORD}\s+){{1,3}}){_LIST}{_GOES_ON}",
     r"They lie in all compact sets $K$ and grow.": rf"\b(?:given|fix|take|suppose|consider|for|all|two|three|choose|pick|are|be|exist|define|of|let)\s+(?P<said>(?:{_WORD}\s+){{0,3}}{_WORD.replace('[A-Za-z', '[a-z', 1)}(?<=s)\s+){_LIST}{_GOES_ON}",
-    r"There is an $n$ such that it holds.": rf"\b(?:an?|any|some|one|exists?|exist|is)\s+(?P<symbols>F\d+b)\s+(?P<said>such that\s+[^.;:]{{2,60}}?){_END}",
+    r"There is an $n$ such that it holds.": rf"\b(?:an?|any|some|one|exists?|exist|is)\s+{_LIST}\s+(?P<said>(?:in\s+F\d+[a-z]\s+)?such that\s+[^.;:]{{2,60}}?){_END}",
     r"It holds for all $x$ in the set.": rf"\b(?:for|all|any|every|some|each|let|fix|given|choose|pick|take)\s+{_LIST}\s+(?P<said>in\s+(?:the\s+|an?\s+)?(?:F\d+[a-z]|{_WORD}(?:\s+{_WORD}){{0,2}}))",
-    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|setting|putting|writing|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+{_ADVERB}{_LIST}(?!\s+(?:be|is|are|denote)\b)",
+    r"There exists $x \in A$ as well.": rf"\b(?:let|fix|set|put|setting|putting|writing|define|given|take|choose|pick|consider|find|an?|any|some|one|all|each|every|exists?|exist unique|there (?:is|are)|choice of)\s+(?:{_ADVERB}|(?:fixed|given|real|positive|nonzero|small|large)\s+){_LIST}(?!\s+(?:be|is|are|denote)\b)",
     r"It holds for $x \in A$.": r"\b(?:for|with|where|over|index\w*\s[^.,;:]{0,60}?\bby)\s+(?P<symbols>F\d+[cr](?:(?:\s*,\s*(?:and\s+)?|\s+and\s+)F\d+[cr])*)",
     r"It is a map $f\colon X \to Y$.": rf"(?P<said>\b(?:an?|any|every|each|some|two|three|for|all|suppose|and)\s+(?:{_WORD}\s+){{0,4}})(?P<symbols>F\d+[td])",
     r"It is never an element $x \in M$ cut off.": rf"(?P<said>\b{_SOME}\s+{_OVER}(?:{_WORD}\s+){{1,4}})(?P<symbols>F\d+c)",
@@ -74,12 +99,13 @@ _EQUATION = re.compile(
     re.I,
 )
 """An equation behind a noun: it introduces its left side if it is one."""
-_MORE = re.compile(r"\s*,?\s+(?:and\s+)?(F\d+[ctde])")
+_MORE = re.compile(r"\s*,?\s+(?:and\s+)?(F\d+[crtde])")
 """What a formula that is introduced may be followed by: others that say what they are themselves."""
 HAS_VERB = re.compile(
     r"\b(?:let|suppos|assum|denot|writ|call|stand|represent|symbol|mean|fix|consider)", re.I
 )
 """Sentences whose graphs may introduce something."""
+_BINDS = re.compile(r"(?:for|all|suppose|and)\s*", re.I)
 _CODE = re.compile(r"F\d+[bctdeirx]")
 _UNFINISHED = re.compile(
     r"^not\b|\b(?:the|an?|of|to|on|in|that|is|are|be|between|by|for|with|and|or|as)$", re.I
@@ -93,7 +119,7 @@ _CLASSES = {
         "r": r"=\s*-?\w+\s*,.*(?:\\[lc]?dots|\.\.\.|,)",
         "e": r"(?:=|\\equiv)",
         "t": rf"(?::|\\colon).*{_TO}",
-        "i": r"(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid)(?![A-Za-z]))",
+        "i": r"(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid|cong|simeq|approx)(?![A-Za-z]))",
         "x": _TO,
     }.items()
 }
@@ -103,17 +129,21 @@ _VERBS = names(
 )
 _NAMING = names("denote-01 write-01 call-01 call-02 call-03 stand-03 represent-01 mean-01 symbolize-01")
 _EMPTY = names(
-    "such case following formula equation fact one it that this example proof theorem lemma proposition corollary definition section fixed given arbitrary nonempty single particular convention different distinct exercise condition identity relation equality inequality bound recurrence law rule equations notation notations"
+    "such case following formula equation fact one it that this example proof theorem lemma proposition corollary definition section fixed given arbitrary nonempty single particular convention different distinct exercise condition identity relation equality inequality bound recurrence law rule equations form way method default assumption bit lot notation notations"
 )
 _RELATION = re.compile(
     r"\\(?:in|ni|colon|to|(?:right|longright|hookright|twoheadright)arrow|injto|surjto|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]|(?<=\s)(?:in|subset(?:\.eq)?)(?=\s)"
 )
+_BETWEEN = re.compile(
+    r"(?:[01]\s*(?:\\leq?(?:slant)?(?![A-Za-z])|≤)|[A-Z]\s*\\subset\w*)\s*(?P<head>[A-Za-z](?:_\w)?)\s*(?:(?:\\leq?(?:slant)?(?![A-Za-z])|≤)\s*[A-Za-z]|\\subset).*", re.S
+)
+"""A formula that says what stands in its middle: $1 \\leq i \\leq n$, $A \\subset U \\subset B$."""
 _SYMBOL = re.compile(
     r"""\s*(?:(?:\\left)?(?:\(|\\\{)\s*)?   # a tuple or a sequence is introduced by its first letter
     (?P<base>
         \\(?:mathcal|mathbb|mathbf|mathfrak|mathscr|mathsf|mathrm|mathit|operatorname\*?|boldsymbol|bm|text|mathtt|Bbb)\s*(?:\{[^{}]+\}|[A-Za-z])
         |\\(?:bar|hat|tilde|vec|overline|widehat|widetilde|dot|underline)(?![a-z])\s*(?:\{[^{}]+\}|\\?[A-Za-z]+)
-        |\\(?!frac|sum|int|prod|sqrt|lim|left|dots|ldots|cdots|begin|langle|lvert|lVert|lfloor|lceil|mid|big|[dt]frac)[A-Za-z]+(?:\{[^{}]+\})?
+        |\\(?!\w*arrow|implie|iff|models|vdash|frac|sum|int|prod|sqrt|lim|left|dots|ldots|cdots|begin|langle|lvert|lVert|lfloor|lceil|mid|big|[dt]frac)[A-Za-z]+(?:\{[^{}]+\})?
         |[^\W\d_]
     )
     (?P<marks>(?:'|\^(?:\*|\{\s*(?:\*|\\prime|\\circ|\\vee|\\perp|\\top|-1|op)\s*\}|\\(?:prime|vee|circ|perp|top|ast)))*)
@@ -121,6 +151,7 @@ _SYMBOL = re.compile(
     re.X,
 )
 _DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
+_STYLED = re.compile(r"\{\s*(\\(?:math)?(?:bf|rm|cal|it|sf|bb|frak|scr)\s*[^{}]+)\}")
 _ENDS = re.compile(
     r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
 )
@@ -185,7 +216,7 @@ def _by_patterns(text: str, symbols: Mapping[str, list[tuple[str, str, str]]]) -
         for match in pattern.finditer(text):
             groups = match.groupdict()
             said = next((groups[each] for each in ("said", "or", "which") if groups.get(each)), "")
-            said += groups.get("of") or ""
+            said = "" if _BINDS.fullmatch(said) else said + (groups.get("of") or "")
             said = _CODE.sub(lambda code: names[code.group()], said)
             place = "apart" if groups.get("apart") else "symbols"
             if place == "apart" and _PREDICATE.search(text[: match.start()]):
@@ -274,10 +305,12 @@ def symbols_of(latex: str, macros: tuple[str, ...] = ()) -> list[tuple[str, str,
     >>> symbols_of(r"x_1, \dots, y"), symbols_of(r"f\colon X\to Y"), symbols_of("|G|"), symbols_of("2n")
     ([('x', 'x_1', ''), ('y', 'y', '')], [('f', 'f', '$\\colon X\\to Y$')], [('|G|', '|G|', '')], [])
     """
-    latex = _DISPLAY.sub("", latex).strip()
+    latex = _STYLED.sub(r"\1", _DISPLAY.sub("", latex).strip())
     relation = next((each for each in _RELATION.finditer(latex) if _depth(latex[: each.start()]) == 0), None)
     head = latex[: relation.start()] if relation else latex
     condition = f"${latex[relation.start() :].strip()}$" if relation else ""
+    if between := _BETWEEN.fullmatch(latex):
+        head, condition = between["head"], f"${latex}$"
     if any(head.count(one) != head.count(other) for one, other in (("{", "}"), ("(", ")"), ("\\{", "\\}"))):
         return []
     if (

@@ -130,12 +130,13 @@ def _read(posts: Iterable[Post], collected: Notation) -> Iterator[_Read]:
         content = parse_post(post)
         for formula in content.formulas:
             collected.use(formula, post)
+        is_print = post.source.lower().endswith(".pdf")  # its formulas are characters, and what looks like one is none
         by_id = {formula.id: formula for formula in content.formulas}
         for sentence in content.passage.sentences:
             found = {
                 place.name: by_id[place.formula] for place in sentence.placeholders if place.formula in by_id
             }
-            if found and len(sentence.text) <= LONGEST_SENTENCE and sentence.kind == "prose":
+            if found and len(sentence.text) <= LONGEST_SENTENCE and sentence.kind == "prose" and not is_print:
                 yield post, sentence, found
 
 
