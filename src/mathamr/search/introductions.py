@@ -47,7 +47,9 @@ _WORD = rf"(?:(?!F\d|(?:{_NO_NOUN})\b)[A-Za-z\u00c0-\u024f][\w'\u2019-]*)"
 _OVER = r"(?:F\d+[a-z](?:-|\s+))?"
 """A formula before a noun: a $k$-algebra, an $n \\times n$ matrix."""
 _OF = rf"(?:\s+(?:of|on|in|from)\s+(?:{_WORD}\s+){{0,3}}{_WORD}(?<=s))"
-_SOME = r"(?:an?|any|every|each|some|no|one|two|three|several|\d+|our|(?:exactly|at least|at most)\s+one|another)"
+_SOME = (
+    r"(?:an?|any|every|each|some|no|one|two|three|several|\d+|our|(?:exactly|at least|at most)\s+one|another)"
+)
 _GOES_ON = r"(?=\s*(?:[.,;:()!?]|$)|\s+(?:of|in|on|is|are|be|with|and|or|such|has|have|had|can|that|which|where|we|if|there|from|to|over|for|as|at|by|when|satisf\w+|does|do|then|whose|so|must|lies?|into|not|contain\w*|exists?|will|may|converges|defined|given|under|between|belongs?|it|the|being|on|here|whenever|only|acting|acts|act|corresponding|called|relative|via|does|represents?|\w+(?:ing|ed|ly))\b)"
 _NAMED = rf"(?:\s+{_LIST}{_GOES_ON}|,\s+(?P<apart>F\d+b)(?=\s*[,.;)]))"
 _IS = r"(?:is|are|be|denotes?|stands? for|represents?|being)"
@@ -135,7 +137,8 @@ _RELATION = re.compile(
     r"\\(?:in|ni|colon|to|(?:right|longright|hookright|twoheadright)arrow|injto|surjto|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]|(?<=\s)(?:in|subset(?:\.eq)?)(?=\s)"
 )
 _BETWEEN = re.compile(
-    r"(?:[01]\s*(?:\\leq?(?:slant)?(?![A-Za-z])|≤)|[A-Z]\s*\\subset\w*)\s*(?P<head>[A-Za-z](?:_\w)?)\s*(?:(?:\\leq?(?:slant)?(?![A-Za-z])|≤)\s*[A-Za-z]|\\subset).*", re.S
+    r"(?:[01]\s*(?:\\leq?(?:slant)?(?![A-Za-z])|≤)|[A-Z]\s*\\subset\w*)\s*(?P<head>[A-Za-z](?:_\w)?)\s*(?:(?:\\leq?(?:slant)?(?![A-Za-z])|≤)\s*[A-Za-z]|\\subset).*",
+    re.S,
 )
 """A formula that says what stands in its middle: $1 \\leq i \\leq n$, $A \\subset U \\subset B$."""
 _SYMBOL = re.compile(

@@ -130,7 +130,9 @@ def _read(posts: Iterable[Post], collected: Notation) -> Iterator[_Read]:
         content = parse_post(post)
         for formula in content.formulas:
             collected.use(formula, post)
-        is_print = post.source.lower().endswith(".pdf")  # its formulas are characters, and what looks like one is none
+        is_print = post.source.lower().endswith(
+            ".pdf"
+        )  # its formulas are characters, and what looks like one is none
         by_id = {formula.id: formula for formula in content.formulas}
         for sentence in content.passage.sentences:
             found = {
