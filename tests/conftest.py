@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 from mathamr.core.settings import CACHE, CONFIG, DATA
@@ -29,17 +31,20 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 # A busy machine is no failure: property tests have no deadlines. They try the same few examples every time, so that a change
 # is judged by what it does; HYPOTHESIS_PROFILE=explore tries many new ones.
 settings.register_profile(
-    "mathamr", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "mathamr", max_examples=80, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "explore", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("quick", settings.get_profile("mathamr"), max_examples=20)  # for `make test`
 settings.register_profile("few", settings.get_profile("mathamr"), max_examples=10)  # for scripts/mutations.py
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Gives a run a cache folder and settings of its own: what the user and earlier runs left decides nothing."""
+    """Give a run a cache folder and settings of its own: what the user and earlier runs left decides nothing."""
+    if config.option.markexpr == "not slow" and "HYPOTHESIS_PROFILE" not in os.environ:
+        settings.load_profile("quick")
     if not hasattr(config, "workerinput"):  # worker processes inherit it
         folder = TemporaryDirectory(prefix="mathamr-tests-")
         os.environ[CACHE.name] = folder.name
@@ -94,6 +99,24 @@ def is_slow(path: Path) -> bool:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave slow modules alone when slow tests are not wanted: to import them takes longer than many a test."""
     return True if config.option.markexpr == "not slow" and is_slow(collection_path) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in docstrings where there are some, which is in no file of tests."""
+    found = yield
+    return [each for each in found if not (isinstance(each, DoctestModule) and file_path.match("test_*.py"))]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Spare the garbage collector the thousands of tests, which live as long as the run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
-import pytest
 import typer
 import yaml
 
@@ -30,6 +30,13 @@ INVOKED = re.compile(r"(?:^ {4,}|`|(?:&&|;) )mathamr ([a-z]+)\b([^`\n|;&]*)", re
 OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]+|-[a-z])(?![\w-])")
 PAST = {"conclusions.md"}
 """Pages that name commands of earlier versions."""
+ALL = [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+NOW = [page for page in ALL if page.name not in PAST]
+
+
+def _found(pattern: re.Pattern[str]) -> Iterator[tuple[Path, Any]]:
+    """What the pages say that describe this version."""
+    return ((page, found) for page in NOW for found in pattern.findall(page.read_text("utf-8")))
 
 
 def anchors(page: Path) -> set[str]:
@@ -39,63 +46,39 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", name.lower()).strip()) for name in plain}
 
 
-@pytest.mark.parametrize(
-    "page",
-    [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
-    text = re.sub(r"(?m)^(    |\t).*$|`[^`\n]*`", "", page.read_text("utf-8"))
-    for link in LINK.findall(text):
-        if re.match(r"[a-z]+:", link):
-            continue
-        name, _, anchor = unquote(link).partition("#")
-        target = (page.parent / name) if name else page
-        assert target.exists(), f"{page.name}: {link}"
-        assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
+def test_every_link_leads_to_a_file_and_a_heading_that_are_there() -> None:
+    for page in ALL:
+        text = re.sub(r"(?m)^(    |\t).*$|`[^`\n]*`", "", page.read_text("utf-8"))
+        for link in LINK.findall(text):
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = unquote(link).partition("#")
+            target = (page.parent / name) if name else page
+            assert target.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in anchors(target), f"{page.name}: {link} has no such heading"
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        *PAGES,
-        *(note for note in NOTES if note.name not in PAST),
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-    ],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_every_benchmark_and_study_that_a_page_names_is_there(page: Path) -> None:
-    for module, argument in COMMAND.findall(page.read_text("utf-8")):
+def test_every_benchmark_and_study_that_a_page_names_is_there() -> None:
+    for page, (module, argument) in _found(COMMAND):
         place = (ROOT if module.startswith("benchmarks") else ROOT / "lab/src").joinpath(*module.split("."))
         assert place.is_dir() or place.with_suffix(".py").exists(), f"{page.name}: {module}"
         if argument and module == "benchmarks":
             assert (place / f"{argument}.py").exists(), f"{page.name}: {module} {argument}"
 
 
-ALL = [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
-NOW = [page for page in ALL if page.name not in PAST]
-
-
-def _in_repository(page: Path) -> Iterator[str]:
-    for path in PATH.findall(page.read_text("utf-8")):
-        yield path.rstrip("./")
-
-
-@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_path_of_the_repository_that_a_page_names_is_there(page: Path) -> None:
+def test_every_path_of_the_repository_that_a_page_names_is_there() -> None:
     package = ROOT / "lab/src/mathamr_lab"  # some notes count paths of the laboratory from there
-    missing = {
-        path
-        for path in _in_repository(page)
-        if not (ROOT / path).exists() and not (package / path.removeprefix("lab/")).exists()
-    }
-    assert not missing, page.name
+    missing = [
+        (page.name, path)
+        for page, path in _found(PATH)
+        if not (ROOT / path.rstrip("./")).exists()
+        and not (package / path.rstrip("./").removeprefix("lab/")).exists()
+    ]
+    assert not missing
 
 
-@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_and_option_that_a_page_names_is_there(page: Path) -> None:
-    for verb, rest in INVOKED.findall(page.read_text("utf-8")):
+def test_every_command_and_option_that_a_page_names_is_there() -> None:
+    for page, (verb, rest) in _found(INVOKED):
         assert verb in VERBS, f"{page.name}: mathamr {verb}"
         if verb in LABORATORY and not entry_points(group=GROUP, name=verb):
             continue

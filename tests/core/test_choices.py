@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -116,11 +117,13 @@ def with_module(folder: Path, file: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("file", "key"), [(file, key) for file, rules in FILES.items() for key in rules])
-def test_a_key_of_an_encoder_takes_nothing_but_data(tmp_path: Path, file: str, key: str) -> None:
+@pytest.mark.parametrize("file", FILES)
+def test_a_key_of_an_encoder_takes_nothing_but_data(tmp_path: Path, file: str) -> None:
     folder, copy = with_module(tmp_path / "encoder", file), tmp_path / "copy"
     copy.mkdir()
-    for value in HOSTILE:
+    sound = (folder / file).read_bytes() if (folder / file).exists() else b"{}"
+    for key, value in product(FILES[file], HOSTILE):
+        (folder / file).write_bytes(sound)
         change(folder / file, **{key: value})
         with pytest.raises(MathAMRError, match=f"says {key} is .* which such a file may not choose"):
             make_clean_copy(folder, copy)

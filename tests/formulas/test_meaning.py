@@ -12,7 +12,7 @@ from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.meaning.mathematician import meaning
 from mathamr.formulas.parse import NO_MACROS, FormulaError, _read, parse
-from tests.formulas.gold import GoldRow, gold
+from tests.formulas.gold import gold
 from tests.formulas.term import term
 
 GOLD = [*gold("seen"), *gold("heldout")]
@@ -28,12 +28,14 @@ def nodes(latex: str) -> Node:
     return _read(ExpandedLatex(latex, NO_MACROS, Budget(len(latex))), wildcards=False)[0]
 
 
-@pytest.mark.parametrize("row", GOLD, ids=lambda row: row.latex)
-def test_formulas_are_read_as_published_and_as_a_mathematician_does(row: GoldRow) -> None:
-    published, meant = parse(row.latex), parse(row.latex, reading="mathematician")
-    assert term(published.opt) == row.published
-    assert meant.slt == published.slt
-    assert row.mathematician in ("", term(meant.opt))
+def test_formulas_are_read_as_published_and_as_a_mathematician_does() -> None:
+    wrong = []
+    for row in GOLD:
+        published, meant = parse(row.latex), parse(row.latex, reading="mathematician")
+        theirs = row.mathematician and term(meant.opt)
+        if (term(published.opt), theirs) != row[2:] or meant.slt != published.slt:
+            wrong.append((row, term(published.opt), theirs))
+    assert not wrong
 
 
 @pytest.mark.parametrize(

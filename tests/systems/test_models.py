@@ -144,14 +144,16 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     describe(brought / "mathamr-9", name="mathamr-9", text="mathamr-2")
     describe(brought / "mathamr-2", name="impostor", text="mathamr-2")
     (brought / "__init__.py").touch()
-    points = install(site, "more-models", "[mathamr.models]\nmore = more_models\n")
+    install(site, "more-models", "[mathamr.models]\nmore = more_models\n")
     monkeypatch.syspath_prepend(str(site))
     assert boxed() == ["mathamr-3", "mathamr-2", "mathamr-9"]
     assert models.model_folder("mathamr-9") == brought / "mathamr-9"
     assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-2", "cpu").fingerprint
     assert models.model_folder("mathamr-2") == box / "mathamr-2"  # no package takes another's name
-    points.write_text("[mathamr.models]\nmore = no_such_package\n")
-    with pytest.raises(MathAMRError, match="'more' declares models"):
+    broken = tmp_path_factory.mktemp("broken")
+    install(broken, "broken-models", "[mathamr.models]\nbroken = no_such_package\n")
+    monkeypatch.syspath_prepend(str(broken))
+    with pytest.raises(MathAMRError, match="'broken' declares models"):
         boxed()
 
 

@@ -37,7 +37,7 @@ class Registry(Generic[T]):
             return self._built_in
         return self._built_in | {
             name: value
-            for name, value in _entry_points(self._group, tuple(sys.path)).items()
+            for name, value in entry_points(self._group, tuple(sys.path)).items()
             if name not in self._built_in
         }
 
@@ -70,7 +70,7 @@ class Registry(Generic[T]):
 
 
 @lru_cache(maxsize=16)
-def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, str]:
+def entry_points(group: str, _path: tuple[str, ...]) -> dict[str, str]:
     """Return the entry points of the packages on the module search path `path`, in the order of their names."""
     from importlib import metadata
 

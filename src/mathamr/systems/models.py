@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.core.integrity import checked_file
 from mathamr.core.modelfolder import CONFIG, read_config
+from mathamr.core.registry import entry_points
 from mathamr.systems.encoders.source import SCHEMES, EncoderSource, encoder_folder
 from mathamr.systems.ranking import Ranking, Task, default_first
 from mathamr.systems.system import SYSTEMS, System
@@ -111,14 +113,14 @@ def boxes() -> Iterator[Path]:
     """Yield the folders that hold models by name: the package's own, then those of packages that bring more."""
     yield box()
     # Entry points are read only if the model is not in the box: reading them takes a tenth of a first query's time.
-    from importlib import metadata, resources
+    from importlib import resources
 
-    for point in sorted(metadata.entry_points(group=PACKAGES)):
+    for name, package in entry_points(PACKAGES, tuple(sys.path)).items():
         try:
-            yield Path(str(resources.files(point.value)))
+            yield Path(str(resources.files(package)))
         except (ImportError, TypeError, ValueError) as error:
             raise MathAMRError(
-                f"the package {point.name!r} declares models but cannot be read: {error}; remove it with"
+                f"the package {name!r} declares models but cannot be read: {error}; remove it with"
                 " pip uninstall, or install it again"
             ) from error
 

@@ -46,18 +46,16 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "latex"), PAIRS)
 @pytest.mark.parametrize("reading", ["published", "mathematician"])
-def test_a_formula_in_unicode_has_the_trees_of_its_latex(typed: str, latex: str, reading: str) -> None:
-    (opt, slt), _ = trees_of(Formula("1", typed), (), reading)
-    (meant, layout), _ = trees_of(Formula("2", latex), (), reading)
-    assert slt is not None
-    assert (opt, slt) == (meant, layout)
+def test_a_formula_in_unicode_has_the_trees_of_its_latex(reading: str) -> None:
+    for typed, latex in PAIRS:
+        (opt, slt), _ = trees_of(Formula("1", typed), (), reading)
+        assert slt is not None
+        assert (opt, slt) == trees_of(Formula("2", latex), (), reading)[0], typed
 
 
-@pytest.mark.parametrize(("typed", "latex"), PAIRS)
-def test_a_formula_in_unicode_is_drawn_as_its_latex(typed: str, latex: str) -> None:
-    assert _drawn(typed) == _drawn(latex)
+def test_a_formula_in_unicode_is_drawn_as_its_latex() -> None:
+    assert not [typed for typed, latex in PAIRS if _drawn(typed) != _drawn(latex)]
 
 
 def _drawn(latex: str) -> str:

@@ -27,16 +27,16 @@ def test_whatever_goes_in_safe_markup_or_a_clear_error_comes_out(pieces: list[st
     check(written)
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS, *SPACES}))
-def test_every_command_is_safe_at_the_end_and_before_text(name: str) -> None:
-    for latex in (
-        f"x{name}",
-        f"x{name}{{a}}{{b}}{{c}}y",
-        f"x{name}[a]{{b}}y",
-        f"x{name} y",
-        rf"\text{{a{name} b}}",
-    ):
-        check(display_mathml(latex))
+def test_every_command_is_safe_at_the_end_and_before_text() -> None:
+    for name in sorted({*COMMANDS, *SPACES}):
+        for latex in (
+            f"x{name}",
+            f"x{name}{{a}}{{b}}{{c}}y",
+            f"x{name}[a]{{b}}y",
+            f"x{name} y",
+            rf"\text{{a{name} b}}",
+        ):
+            check(display_mathml(latex))
 
 
 def test_macros_of_the_document_hold() -> None:
