@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.bounds import bounded_title
-from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart
+from mathamr.posts.formats.outline import Headings, OutlinePart, stands_alone
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup.piece import Piece
@@ -160,14 +160,14 @@ class Document:
 
     def _join(self) -> Iterator[DocumentPart]:
         """Yield the parts that become posts: short sections, and all sections of a short document, are joined."""
-        counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
-        is_short = sum(counts.values()) < WHOLE_BELOW
+        sections = [part for part in self._parts if part.kind in (self.first, "section")]
+        counts = [part.words for part in sections]
+        headings = [(place, place) for place in range(1, len(counts))]
+        alone = stands_alone(0, headings, len(counts), lambda begin, end: sum(counts[begin:end]))
+        joined = {id(part) for part, is_alone in zip(sections[1:], alone, strict=True) if not is_alone}
         kept = self._parts[0]
         for part in self._parts:
-            if part is kept or id(part) not in counts:
-                yield part
-            elif is_short or counts[id(kept)] < SECTION_FROM:
-                counts[id(kept)] += counts[id(part)]
+            if id(part) in joined:
                 if part.headings:
                     kept.html.append(f"<h2>{text(part.headings[-1], dollars=True)}</h2>")
                 kept.html += part.html
@@ -175,7 +175,7 @@ class Document:
                 kept.links += part.links
                 kept.keywords += part.keywords
             else:
-                kept = part
+                kept = part if part.kind in (self.first, "section") else kept
                 yield part
 
     def _identify(self, parts: list[DocumentPart]) -> dict[str, str]:

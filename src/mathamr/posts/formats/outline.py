@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mathamr.posts.bounds import cut_title
@@ -19,6 +19,43 @@ SECTION_FROM = 40
 """A section of fewer words is joined to the next one."""
 LONGEST = 2000
 """A section of a page with this many words or more is cut, though it has no headings."""
+
+
+def stands_alone(
+    begin: int, headings: Sequence[tuple[int, int]], end: int, words: Callable[[int, int], int]
+) -> list[bool]:
+    """Return for each heading of a text whether a post of its own begins there; else its section is joined to the one before.
+
+    The text and its headings are offsets [begin, end); `words` counts the words between two of them.
+
+    >>> stands_alone(0, [(50, 51), (250, 252), (280, 281)], 400, lambda begin, end: end - begin)
+    [True, True, False]
+    """
+    found: list[bool] = []
+    ends = [*(start for start, _ in headings), end]
+    if words(begin, end) < WHOLE_BELOW:
+        return [False] * len(headings)
+    count = words(begin, ends[0])
+    for (start, below), stop in zip(headings, ends[1:], strict=True):
+        found.append(count >= SECTION_FROM)
+        count = words(below, stop) if found[-1] else count + words(start, stop)
+    return found
+
+
+def cuts(begin: int, blocks: Iterable[int], words: Callable[[int, int], int]) -> Iterator[int]:
+    """Yield those beginnings of blocks at which a long text without headings is cut.
+
+    >>> list(cuts(0, [300, 500, 700, 800, 900, 910], lambda begin, end: end - begin))
+    [500, 900]
+    """
+    count = 0
+    for block in blocks:
+        count += words(begin, block)
+        begin = block
+        if count >= WHOLE_BELOW:
+            yield block
+            count = 0
+
 
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 

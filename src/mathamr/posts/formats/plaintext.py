@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mathamr.posts.format import Collection
-from mathamr.posts.formats.outline import WHOLE_BELOW
+from mathamr.posts.formats.outline import cuts
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup import formulas_of
@@ -68,12 +68,10 @@ def _title(source: str) -> tuple[str, int]:
 
 
 def _stretches(source: str, start: int) -> Iterator[tuple[int, int]]:
-    words, begin, done = 0, start, start
-    for gap in _GAP.finditer(source, start):
-        words += sum(1 for _ in _WORD.finditer(source, done, gap.start()))
-        done = gap.end()
-        if words >= WHOLE_BELOW:
-            yield begin, gap.start()
-            words, begin = 0, gap.end()
+    gaps = {gap.start(): gap.end() for gap in _GAP.finditer(source, start)}
+    begin = start
+    for end in cuts(start, gaps, lambda *span: sum(1 for _ in _WORD.finditer(source, *span))):
+        yield begin, end
+        begin = gaps[end]
     if source[begin:].strip() or begin == start:
         yield begin, len(source)

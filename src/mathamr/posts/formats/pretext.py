@@ -40,7 +40,8 @@ _STATEMENTS = BLOCKS | PROJECTS | {"exercise", "task", "case"}
 _OTHER_KINDS: dict[str, PostKind] = {
     "identity": "theorem", "heuristic": "observation", "insight": "remark", "technology": "remark", "computation": "example",
     "data": "example", "openproblem": "problem", "openquestion": "problem", "openconjecture": "conjecture", "task": "exercise",
-} | dict.fromkeys(PROJECTS, "exercise")  # fmt: skip
+    **dict.fromkeys(PROJECTS, "exercise"),
+}  # fmt: skip
 """What statements are whose names are no kinds themselves."""
 _ANSWERS: dict[str, PostKind] = {
     "proof": "proof", "solution": "solution", "answer": "solution", "hint": "solution",

@@ -12,7 +12,15 @@ from itertools import pairwise
 
 from mathamr.core.listing import names
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
-from mathamr.posts.formats.outline import LONGEST, SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
+from mathamr.posts.formats.outline import (
+    LONGEST,
+    SECTION_FROM,
+    Headings,
+    OutlinePart,
+    cuts,
+    slug,
+    stands_alone,
+)
 from mathamr.posts.identifiers import stable_name, unique
 
 _VOID = names("area base br col embed hr img input link meta param source track wbr")
@@ -152,27 +160,21 @@ class _Page:
     def parts(self) -> list[OutlinePart]:
         """Return the page's parts in order."""
         title, headings, start = self._title()
-        if self._count(start, self._end) < WHOLE_BELOW:
-            text = self._text(self._start, self._end)
-            return [OutlinePart("page", (title,), self._line(start), body=text)]
+        spans = [(each.start, each.end) for each in headings]
+        alone = stands_alone(start, spans, self._end, self._count)
         parts: list[OutlinePart] = []
         above = Headings()
         taken: dict[str, int] = {}
-        part = OutlinePart("page", (title,), self._line(start))
-        counts = [self._count(*span) for span in pairwise([*(each.start for each in headings), self._end])]
-        done, words = self._start, self._count(start, headings[0].start if headings else self._end)
-        for each, own in zip(headings, counts, strict=True):
+        part, done = OutlinePart("page", (title,), self._line(start)), self._start
+        for each, is_alone in zip(headings, alone, strict=True):
             text = self._heading(each)
             titles = (title, *filter(None, above.enter(each.level, text)))
-            if words < SECTION_FROM:
-                part.inside += [each.identifier] if each.identifier else []
-            else:
+            if is_alone:
                 parts += self._cut(part, done, each.start, taken)
                 anchor = unique(each.identifier or slug(unescape(_MARKUP.sub("", text))), taken, 1)
-                part = OutlinePart("section", titles, self._line(each.start), anchor, anchor)
-                done = each.end
-                words = -self._count(each.start, done)
-            words += own
+                part, done = OutlinePart("section", titles, self._line(each.start), anchor, anchor), each.end
+            else:
+                part.inside += [each.identifier] if each.identifier else []
         return [*parts, *self._cut(part, done, self._end, taken)]
 
     def _cut(self, part: OutlinePart, start: int, end: int, taken: dict[str, int]) -> Iterator[OutlinePart]:
@@ -190,15 +192,12 @@ class _Page:
         """Yield the offsets of blocks at which the text between two offsets is cut if it is far too long."""
         if self._count(start, end) < LONGEST:
             return
-        words, counted = 0, start
-        for tag, offset, _ in _tags(self._page[start:end]):
-            block = start + offset
-            if tag.name in _BLOCKS and not tag.closes and not self._is_cut(block):
-                words += self._count(counted, block)
-                counted = block
-                if words >= WHOLE_BELOW:
-                    yield block
-                    words = 0
+        offsets = (
+            start + offset
+            for tag, offset, _ in _tags(self._page[start:end])
+            if tag.name in _BLOCKS and not tag.closes
+        )
+        yield from cuts(start, (offset for offset in offsets if not self._is_cut(offset)), self._count)
 
     def _title(self) -> tuple[str, list[_Element], int]:
         """Return the title of the page, the other headings, and where the text below the title begins."""

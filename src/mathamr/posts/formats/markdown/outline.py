@@ -15,7 +15,7 @@ from markdown_it.token import Token
 from mathamr.posts.formats.markdown.directive import OPTION, Directive
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.pieces import normalise_line_ends, parser, strip_options
-from mathamr.posts.formats.outline import SECTION_FROM, WHOLE_BELOW, Headings, OutlinePart, slug
+from mathamr.posts.formats.outline import Headings, OutlinePart, slug, stands_alone
 from mathamr.posts.identifiers import unique
 from mathamr.posts.markup import pieces
 from mathamr.posts.postkind import ANSWERING, ASKING, PostKind, kind_named
@@ -191,20 +191,19 @@ class _Outline:
     def _sections(self) -> list[NotePart]:
         whole = [(self._start, len(self._text))]
         parts = [NotePart("note", (self.title,), self._line, self._label, inside=self._inside, spans=whole)]
-        if self._words(self._start, len(self._text)) < WHOLE_BELOW:
-            return parts
+        spans = [(self._starts[heading.lead], self._starts[heading.last]) for heading in self._headings]
+        alone = stands_alone(self._start, spans, len(self._text), self._words)
         above = Headings()
         taken: dict[str, int] = {}
-        for heading in self._headings:
+        for heading, (start, body), is_alone in zip(self._headings, spans, alone, strict=True):
             headings = above.enter(heading.level, heading.text)
-            last, start = parts[-1], self._starts[heading.lead]
-            if self._words(last.spans[0][0], start) >= SECTION_FROM:
-                last.spans = [(last.spans[0][0], start)]
+            if is_alone:
+                parts[-1].spans = [(parts[-1].spans[0][0], start)]
                 titles = tuple(dict.fromkeys([self.title, *filter(None, headings)]))
-                span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
                 anchor = unique(heading.label or slug(heading.text), taken, 1)
                 label, *inside = list(filter(None, [heading.label, *heading.targets])) or [""]
+                span = (body, len(self._text))
                 parts.append(NotePart("section", titles, line, label, anchor, inside=inside, spans=[span]))
         return parts
 
