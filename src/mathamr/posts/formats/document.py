@@ -7,7 +7,6 @@ section; theorems, definitions and similar statements are always posts of their 
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.posts.bounds import bounded_title
-from mathamr.posts.formats.outline import Headings, OutlinePart, stands_alone
+from mathamr.posts.formats.names import DocumentNames
+from mathamr.posts.formats.outline import Headings, OutlinePart, labelled, stands_alone
 from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import display_path, stem
 from mathamr.posts.markup.piece import Piece
@@ -188,11 +188,7 @@ class Document:
             else:
                 name = f"{self.path}#{part.label or _anchor(part)}"
             part.id = unique(name, taken)
-        labels = {part.label: part.id for part in reversed(parts) if part.label}
-        for part in parts:
-            for name in part.inside:
-                labels.setdefault(name, part.id)
-        return labels
+        return {label: part.id for label, part in labelled(parts).items()}
 
     def _links(
         self, part: DocumentPart, labels: dict[str, str], known: frozenset[str] | None
@@ -205,9 +201,8 @@ class Document:
             if known is None:
                 yield Link(path, "mention", words, label)
                 continue
-            path = posixpath.normpath(posixpath.join(posixpath.dirname(self.path), path))
-            if path in known:
-                yield Link(path if not label else "", "mention", words, label or "")
+            if (document := DocumentNames(known, lambda _document: ()).document(path, self.path)) is not None:
+                yield Link(document if not label else "", "mention", words, label or "")
 
 
 def _anchor(part: DocumentPart) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from mathamr.posts.format import Collection
-from mathamr.posts.formats.html.reader import PageLinks, page_posts
+from mathamr.posts.formats.html.reader import page_posts
+from mathamr.posts.formats.names import DocumentNames
 from mathamr.posts.formats.ziparchive import BrokenArchiveError, ZipArchive
 from mathamr.posts.inputs import display_path
 from mathamr.posts.post import Place, Post
@@ -42,7 +43,7 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
     folder = posixpath.dirname(package)
     members = list(dict.fromkeys(posixpath.normpath(posixpath.join(folder, href)) for href in _spine(root)))
     encrypted = set(_encrypted(archive))
-    links = PageLinks(frozenset(f"{name}/{member}" for member in members), lambda _page: None)
+    known = DocumentNames(frozenset(f"{name}/{member}" for member in members), lambda _page: [])
     for number, member in enumerate(members, 1):
         report.at(display_path(file), number)
         if member in encrypted:
@@ -54,7 +55,7 @@ def _pages(archive: ZipArchive, file: Path, name: str, report: Report) -> Iterat
                 "page not in the book", f"the book lists the page {member[:100]!r} but does not contain it"
             )
             continue
-        for post in page_posts(data, f"{name}/{member}", name, display_path(file), links, report):
+        for post in page_posts(data, f"{name}/{member}", name, display_path(file), known, report):
             yield replace(post, place=Place(name, number, member))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from mathamr.posts.bounds import cut_title
 from mathamr.posts.formats.indexentries import distinct, index_entries
@@ -158,3 +159,13 @@ def _own_document_first(links: Iterable[Link]) -> tuple[list[Link], list[Link]]:
     return [link for link in found if link.type == "related"], [
         link for link in found if link.type != "related"
     ]
+
+
+Part = TypeVar("Part", bound=OutlinePart)
+
+
+def labelled(parts: Sequence[Part]) -> dict[str, Part]:
+    """Return the part that each label leads to: the first with it as its own label, else the first in which it stands."""
+    own = [(part.label, part) for part in parts]
+    inside = [(label, part) for part in parts for label in part.inside]
+    return {label: part for label, part in reversed(own + inside) if label}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import posixpath
 import re
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Iterator
 from html import unescape
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +14,8 @@ from mathamr.posts.decoding import clean_text, decode
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.html.outline import outline
 from mathamr.posts.formats.html.pieces import TOKEN, Tag
+from mathamr.posts.formats.names import DocumentNames
+from mathamr.posts.formats.outline import OutlinePart
 from mathamr.posts.inputs import LARGEST_DOCUMENT, STDIN, display_path, read_bytes
 from mathamr.posts.post import Link, Post
 from mathamr.posts.report import Report
@@ -35,20 +35,22 @@ def read_html(collection: Collection, report: Report) -> Iterator[Post]:
     """
     files = {collection.path_of(file, "page"): file for file in collection.files}
 
-    def read_again(page: str) -> bytes | None:
-        return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST_DOCUMENT)
+    def parts(page: str) -> list[OutlinePart]:
+        file = files[page]
+        data = None if file == STDIN else read_bytes(file, Report(), LARGEST_DOCUMENT)
+        return [] if data is None else outline(_page(data, Report()))
 
-    links = PageLinks(frozenset(files), read_again)
+    known = DocumentNames(files, parts)
     for page, file in files.items():
         report.at(display_path(file))
         data = read_bytes(file, report, LARGEST_DOCUMENT)
         if data is not None:
             path = file.name if file == STDIN else page
-            yield from page_posts(data, page, path, display_path(file), links, report)
+            yield from page_posts(data, page, path, display_path(file), known, report)
 
 
 def page_posts(
-    data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
+    data: bytes, page: str, path: str, source: str, known: DocumentNames, report: Report
 ) -> Iterator[Post]:
     """Yield the posts of one page with the id `page`, from the file `path`."""
     if _is_noise(data):
@@ -61,7 +63,7 @@ def page_posts(
     for part in outline(text):
         own = (Link(page),) if part.id else ()
         part.id = f"{page}#{part.id}" if part.id else page
-        links_of_part = (*own, *links.of(part.body, page, part.id))
+        links_of_part = (*own, *_links(part.body, page, part.id, known))
         yield part.post(
             "html", path, source, report, title=bounded_title(part.headings, report), links=links_of_part
         )
@@ -97,42 +99,19 @@ def _encoding(name: str) -> str | None:
     )
 
 
-class PageLinks:
-    """The posts that links between some pages lead to; `read` gives a page again, or `None`, without a report."""
-
-    def __init__(self, pages: frozenset[str], read: Callable[[str], bytes | None]) -> None:
-        self._pages, self._read = pages, read
-        self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
-
-    def of(self, body: str, page: str, identifier: str) -> Iterator[Link]:
-        """Yield the posts that a text of a page leads to, each once for the words it is shown by."""
-        seen: set[Link] = set()
-        for address, words in _hrefs(body):
-            try:
-                parts = urlsplit(address)
-            except ValueError:
-                continue  # not a valid address
-            if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
-                continue
-            target = page
-            if parts.path:
-                target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
-            if target not in self._pages:
-                continue
-            anchor = unquote(parts.fragment)
-            if anchor and (part := self._anchors(target).get(anchor)):
-                target = f"{target}#{part}"
-            link = Link(target, "mention", words, address)
-            if target != identifier and link not in seen:
-                seen.add(link)
-                yield link
-
-    def _read_anchors(self, page: str) -> dict[str, str]:
-        """Return the anchors of the parts of a page, by all anchors that lead to them; the page itself has an empty one."""
-        data = self._read(page)
-        parts = outline(_page(data, Report())) if data is not None else []
-        inside = {name: part.id for part in parts for name in part.inside}
-        return inside | {part.id: part.id for part in parts if part.id}
+def _links(body: str, page: str, identifier: str, known: DocumentNames) -> Iterator[Link]:
+    """Yield the posts that a text of a page leads to, each once for the words it is shown by."""
+    for address, words in dict.fromkeys(_hrefs(body)):
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            continue  # not a valid address
+        if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+            continue
+        document = known.document(unquote(parts.path), page)
+        target = known.post(document, unquote(parts.fragment)) if document is not None else identifier
+        if target != identifier:
+            yield Link(target, "mention", words, address)
 
 
 def _hrefs(body: str) -> Iterator[tuple[str, str]]:

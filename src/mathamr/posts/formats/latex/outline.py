@@ -70,11 +70,6 @@ class LatexPart(OutlinePart):
             return self.headings[-1] if self.headings else ""
         return self.title[len(self.shown) + 2 : -1] if self.title.startswith(f"{self.shown} (") else ""
 
-    @property
-    def labels(self) -> list[str]:
-        """The labels of what is in it."""
-        return [first or second for first, second in _ANY_LABEL.findall(self.body)]
-
 
 def is_cut(text: str) -> bool:
     """Return True for a document that begins and has no end, as a file that was not copied whole."""
@@ -130,6 +125,7 @@ class Outline:
         for part in self._parts:
             texts = (self._text[start:end] for start, end in part.spans)
             part.body = "\n\n".join(text.strip("\n") for text in texts if text.strip())
+            part.inside = [first or second for first, second in _ANY_LABEL.findall(part.body)]
             if part.kind == "statement" and part.proofs:
                 part.kind = "theorem"
         return self._parts

@@ -18,6 +18,7 @@ from mathamr.posts.formats.latex.numbering import Numbered, Numbering
 from mathamr.posts.formats.latex.outline import LatexPart, Outline, is_cut
 from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
 from mathamr.posts.formats.latex.source import Source, Sources
+from mathamr.posts.formats.outline import labelled
 from mathamr.posts.identifiers import stable_name
 from mathamr.posts.inputs import STDIN, display_path, read_text, stem
 from mathamr.posts.markup import pieces
@@ -68,7 +69,6 @@ def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> I
         if not part.body.strip() and not part.proofs:
             continue
         file, part.line = source.place(part.start)
-        part.inside = part.labels
         mentions = [
             *_mentions(part.body, labels, numbering.labels, report),
             *_blueprint_links(part.body, labels, numbering.labels),
@@ -108,7 +108,6 @@ def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
     """Give every part its id; return the part that each label of the document leads to."""
     taken: set[str] = {document}
     counts: dict[str, int] = {}
-    labels: dict[str, LatexPart] = {}
     parts[0].id = document
     for part in parts[1:]:
         if part.statement is not None:
@@ -121,12 +120,7 @@ def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
             counts[part.id] = counts.get(part.id, 1) + 1
             part.id = f"{part.id}-{counts[part.id]}"
         taken.add(part.id)
-        if part.label:
-            labels.setdefault(part.label, part)
-    for part in parts:
-        for label in part.labels:
-            labels.setdefault(label, part)
-    return labels
+    return labelled(parts)
 
 
 def _anchor(part: LatexPart) -> str:

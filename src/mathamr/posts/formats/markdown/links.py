@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,7 +15,8 @@ from mathamr.posts.format import Collection
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.formats.markdown.outline import labels_in, outline
 from mathamr.posts.formats.markdown.pieces import CITED_MARK
-from mathamr.posts.formats.outline import slug
+from mathamr.posts.formats.names import DocumentNames
+from mathamr.posts.formats.outline import OutlinePart
 from mathamr.posts.inputs import STDIN, head, read_text
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import linked
@@ -25,7 +26,7 @@ from mathamr.posts.report import Report
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
-class Notes:
+class Notes(DocumentNames):
     """Finds the post that a link of a note leads to.
 
     Links of wikis name a note by its name, its path or the end of it, from wherever they stand, or by an alias; other
@@ -38,8 +39,9 @@ class Notes:
         suffixes: tuple[str, ...],
         read: Callable[[Path, Report], str | None] = read_text,
     ) -> None:
-        self._suffixes, self._read = suffixes, read
+        self._read = read
         self._files = {collection.path_of(file): file for file in collection.known or collection.files}
+        super().__init__(self._files, self._outline, suffixes)
         self._by_name: dict[str, str] = {}
         for identifier in self._files:
             path = _fold(posixpath.splitext(identifier)[0])
@@ -47,7 +49,6 @@ class Notes:
             while path:
                 self._by_name.setdefault(path, identifier)
                 path = path.partition("/")[2]
-        self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
     def links(self, body: str, note: str, identifier: str, report: Report) -> Iterator[Link]:
         """Yield the links of a text to posts of the folder; broken links are reported."""
@@ -80,28 +81,20 @@ class Notes:
             return
         wiki = address.startswith("[[")
         path, _, anchor = (address[2:-2] if wiki else unquote(address)).partition("#")
-        target = self._wiki(path, note) if wiki else self._relative(path, note)
+        target = self._wiki(path, note) if wiki else self.document(path, note)
         if target is None:
-            if wiki or posixpath.splitext(path)[1].lower() in self._suffixes:
+            if wiki or posixpath.splitext(path)[1].lower() in self.suffixes:
                 report.miss("link to no note", f"a link to {address[:100]!r}, which is not in the folder")
             return
-        target = self._find_anchor(target, anchor)
+        target = self.post(target, anchor)
         if target != identifier:
             yield Link(target, "mention", words, address[2:-2] if wiki else address)
 
-    def _find_anchor(self, note: str, anchor: str) -> str:
-        """Return the post of a note that an anchor leads to: its section, or the note itself."""
-        if not anchor:
-            return note
-        last = anchor.rpartition("#")[2].strip()
-        anchors = self._anchors(note)
-        return anchors.get(last) or anchors.get(slug(last)) or note
-
     def _find_label(self, label: str, note: str) -> str | None:
-        if found := self._anchors(note).get(label):
+        if found := self.labels(note).get(label):
             return found
-        other = self._labels.get(label)
-        return self._anchors(other).get(label, other) if other else self._relative(label, note)
+        other = self._notes_by_label.get(label)
+        return self.labels(other).get(label, other) if other else self.document(label, note)
 
     def _wiki(self, path: str, note: str) -> str | None:
         name = path.strip()
@@ -111,17 +104,6 @@ class Notes:
             name = posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
         name = _fold(name.strip("/"))
         return self._by_name.get(name) or self._aliases.get(name)
-
-    def _relative(self, path: str, note: str) -> str | None:
-        if not path:
-            return note
-        base = "" if path.startswith("/") else posixpath.dirname(note)
-        target = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
-        bare, ending = posixpath.splitext(target)
-        names = [target, *(target + suffix for suffix in self._suffixes)]
-        if ending.lower() in (".html", ".htm"):
-            names += [bare + suffix for suffix in self._suffixes]
-        return next((name for name in names if name in self._files), None)
 
     @cached_property
     def _aliases(self) -> dict[str, str]:
@@ -136,7 +118,7 @@ class Notes:
         return found
 
     @cached_property
-    def _labels(self) -> dict[str, str]:
+    def _notes_by_label(self) -> dict[str, str]:
         """The notes in which labels stand."""
         found: dict[str, str] = {}
         for identifier, file in self._files.items():
@@ -145,20 +127,11 @@ class Notes:
                 found.setdefault(label, identifier)
         return found
 
-    def _read_anchors(self, note: str) -> dict[str, str]:
-        """Return the posts of a note by their anchors and labels."""
-        file = self._files.get(note)
-        unreported = Report()  # the file is reported on when it is read itself
+    def _outline(self, note: str) -> Iterable[OutlinePart]:
+        """Return the parts of a note; it is reported on when it is read itself."""
+        file, unreported = self._files.get(note), Report()
         text = self._read(file, unreported) if file is not None and file != STDIN else None
-        if text is None:
-            return {}
-        found: dict[str, str] = {}
-        for part in outline(text, FrontMatter.read(text, unreported), ""):
-            post = f"{note}#{part.id}" if part.id else note
-            for name in (part.id, part.label, *part.inside):
-                if name:
-                    found.setdefault(name, post)
-        return found
+        return outline(text, FrontMatter.read(text, unreported), "") if text is not None else ()
 
 
 def _fold(name: str) -> str:
