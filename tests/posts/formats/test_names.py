@@ -53,7 +53,12 @@ def test_an_anchor_leads_to_the_post_whose_own_label_it_is(anchor: str, found: s
 
 def test_a_document_is_read_again_only_once() -> None:
     read: list[str] = []
-    names = DocumentNames(DOCUMENTS, lambda document: read.append(document) or DOCUMENTS[document])
+
+    def parts(document: str) -> list[OutlinePart]:
+        read.append(document)
+        return DOCUMENTS[document]
+
+    names = DocumentNames(DOCUMENTS, parts)
     assert [names.post("a/one.md", anchor) for anchor in ("", "x", "y")] == ["a/one.md"] * 3
     assert read == ["a/one.md"]
 
