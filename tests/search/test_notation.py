@@ -144,6 +144,7 @@ def test_a_verb_before_a_formula_says_nothing_of_it(sentence: str) -> None:
     [
         ("For each $1 \\leq i \\leq n$ it holds.", ["i"]),
         ("Let ${\\mathbf r}$ be a received word.", ["𝐫"]),
+        ("Let ${x_{n}}$ be a sequence.", ["x"]),
         ("Suppose $A$ is a matrix and $b$ is a vector in it.", ["A", "b"]),
         ("Thus if $V \\subset Z$ is open, it ends.", ["V"]),
         ("There exist $q(x)$ and $r(x)$ in $F$ such that it holds.", ["q", "r"]),

@@ -154,7 +154,8 @@ _SYMBOL = re.compile(
     re.X,
 )
 _DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
-_STYLED = re.compile(r"\{\s*(\\(?:math)?(?:bf|rm|cal|it|sf|bb|frak|scr)\s*[^{}]+)\}")
+_GROUPED = re.compile(r"(?:\A|(?<=,))\s*\{((?:[^{}]|\{[^{}]*\})+)\}")
+"""A letter in braces of its own, as in `{\\bf r}` and `{x_n}`."""
 _ENDS = re.compile(
     r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
 )
@@ -308,7 +309,7 @@ def symbols_of(latex: str, macros: tuple[str, ...] = ()) -> list[tuple[str, str,
     >>> symbols_of(r"x_1, \dots, y"), symbols_of(r"f\colon X\to Y"), symbols_of("|G|"), symbols_of("2n")
     ([('x', 'x_1', ''), ('y', 'y', '')], [('f', 'f', '$\\colon X\\to Y$')], [('|G|', '|G|', '')], [])
     """
-    latex = _STYLED.sub(r"\1", _DISPLAY.sub("", latex).strip())
+    latex = _GROUPED.sub(r"\1", _DISPLAY.sub("", latex).strip())
     relation = next((each for each in _RELATION.finditer(latex) if _depth(latex[: each.start()]) == 0), None)
     head = latex[: relation.start()] if relation else latex
     condition = f"${latex[relation.start() :].strip()}$" if relation else ""
