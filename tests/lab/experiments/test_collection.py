@@ -58,14 +58,21 @@ def test_sets_whose_judgments_have_one_grade_are_known_items(tmp_path: Path) -> 
 
 def test_held_out_ids_lie_beside_the_posts_or_are_given(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, task1="A.1")
+    (folder / "qrels" / "task1.qrels").write_text("A.1 0 2 3\nA.1 0 9 0\n")
     (folder / "heldout-questions.txt").write_text("1\n\n17\n")
     (folder / "mine.txt").write_text("2\n")
     assert collection_of([folder]).without == {"1", "17"}
     assert collection_of([folder], without=[folder / "mine.txt"]).without == {"2"}
 
 
+def test_a_question_whose_own_answers_are_asked_for_is_never_trained_on(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, known_items="1 17")
+    assert collection_of([folder]).without == {"1", "17"}
+
+
 def test_what_is_only_learned_from_brings_its_held_out_ids_along(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, task1="A.1")
+    (folder / "qrels" / "task1.qrels").write_text("A.1 0 2 3\nA.1 0 9 0\n")
     (folder / "heldout.txt").write_text("1\n")
     more = tmp_path / "more"
     more.mkdir()

@@ -148,7 +148,7 @@ def collection_of(
 
     Without `topics` and `qrels`, the folders ``topics`` and ``qrels`` beside the posts are searched: files of the
     same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
-    name those that are not trained on.
+    name those that are not trained on; the questions of known items are never trained on.
     """
     for path in (*paths, *further, *beside, *topics, *qrels):
         if not path.exists():
@@ -164,10 +164,12 @@ def collection_of(
     posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
     folders = dict.fromkeys(map(_folder, (paths[0], *further)))
     unwanted = list(without) or [file for each in folders for file in sorted(each.glob("heldout*.txt"))]
+    tests = tuple(_sets(chosen))
+    asked = {topic.id for test in tests if test.is_known_items for topic in test.topics}
     return TestCollection(
         posts,
-        tuple(_sets(chosen)),
-        frozenset(post_id for file in unwanted for post_id in ids_in(file)),
+        tests,
+        frozenset(post_id for file in unwanted for post_id in ids_in(file)) | asked,
         tuple(map(_posts_of, further)),
         judged_only,
         tuple(beside),
