@@ -20,7 +20,8 @@ from mathamr.search.searcher import Index
 from mathamr.systems.abilities import MatchesNodes
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
-from mathamr.systems.system import System, VisualFormula
+from mathamr.systems.ssemb.system import SsembSystem
+from mathamr.systems.system import Item, System, VisualFormula
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tinytext import tiny_base
 
@@ -191,6 +192,26 @@ def test_a_window_of_text_is_encoded_alone_as_published(tmp_path: Path) -> None:
     found, late, early = (each["7:0"].vectors for each in map(dict, reader.encode_windows([long, *others])))
     np.testing.assert_allclose(late, found, atol=1e-6)
     assert np.abs(early - found).max() > 1e-4
+
+
+def test_a_model_reads_the_text_of_a_post_or_of_windows_as_its_folder_says(tmp_path: Path) -> None:
+    made = tiny_ssemb(tiny_base(tmp_path / "base"))
+    formulas = (Formula("7:0", "x>0"), Formula("7:1", "y=1"))
+    post = Post(
+        "7", "answer", f"Let $x>0$. {'So be it. ' * 300}Then $y=1$.", formulas=formulas, markup="text"
+    )
+    published = SsembSystem(made.network, made.labels, reader="own", own_text=tmp_path / "base", windows=True)
+    assert published.fingerprint != made.fingerprint
+    for system, encode in ((made, made.context.encode), (published, made.context.encode_windows)):
+        folder = tmp_path / f"model {system.fingerprint}"
+        system.save(folder)
+        loaded = SsembSystem.load(folder, "cpu")
+        assert loaded.fingerprint == system.fingerprint
+        (found,) = loaded.encode([Item(post=post)])
+        (expected,) = encode([post])
+        for (name, fields), (formula, vectors) in zip(found.formulas, expected, strict=True):
+            assert name == formula
+            np.testing.assert_allclose(fields["context"].vectors, vectors.vectors, atol=1e-6)
 
 
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,14 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.element import Element
-from mathamr.formulas.mathml.markup import content, latex, opt_from_mathml, presentation, slt_from_mathml
+from mathamr.formulas.mathml.markup import (
+    annotated_tree,
+    content,
+    latex,
+    opt_from_mathml,
+    presentation,
+    slt_from_mathml,
+)
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
 
@@ -19,6 +26,16 @@ PARALLEL = (
 def test_parallel_markup_gives_both_trees() -> None:
     assert to_string(slt_from_mathml(PARALLEL)) == "[V!f[V!x]]"
     assert to_string(opt_from_mathml(PARALLEL)) == "[U!times,0[V!f],1[V!x]]"
+
+
+def test_a_published_tree_is_taken_from_its_annotation() -> None:
+    layout, operators = "[V!x,a[N!2][<[N!3]]]", "[U!lt,0[O!SUP,0[V!x],1[N!2]],1[N!3]]"
+    assert to_string(slt_from_mathml(annotated_tree(layout))) == layout
+    assert to_string(opt_from_mathml(annotated_tree(operators))) == operators
+    beside = PARALLEL.replace("</semantics>", "<annotation encoding='x-odd'>[V!y]</annotation></semantics>")
+    assert to_string(slt_from_mathml(beside)) == "[V!f[V!x]]"
+    with pytest.raises(MathAMRError, match=r"pool.tsv:3: this node is never closed"):
+        slt_from_mathml(annotated_tree("[V!x"), source="pool.tsv:3")
 
 
 def test_the_wrong_kind_of_markup_is_named() -> None:

@@ -1,105 +1,74 @@
-"""Ways to rank formulas without a network, against the searches they stand for; tables worked by hand."""
+"""Ways to rank formulas without a network, against what they stand for; tables worked by hand."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.scores import Scores
+from mathamr.formulas.mathml.markup import annotated_tree
+from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
-from mathamr.index.lexical.lexicalindex import LexicalIndex
-from mathamr.index.lexical.terms import formula_terms
-from mathamr.posts.post import Formula
-from mathamr_lab.experiments.formulacollection import FormulaCollection, NamedFormula, WrittenFormula
-from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
+from mathamr.posts.post import Formula, Post
+from mathamr_lab.experiments.formulabed import formula_post, formula_topics
+from mathamr_lab.experiments.formulaothers import OTHERS, other_run
 from mathamr_lab.experiments.tables import MeasuredRow, comparison_table
 from tests.systems.formulamodels import LATEX
 
 QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
 GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
+TOPICS = formula_topics(Formula(topic, latex) for topic, latex in QUERIES.items())
 
 
-def named(name: str, latex: str, *, is_written: bool = True) -> NamedFormula:
+def posts() -> list[Post]:
+    """A post for each of the formulas, the first of them twice."""
+    named = [*enumerate(LATEX), (0, LATEX[0])]
+    return [formula_post(Formula(str(n), latex, visual_id=str(n))) for n, latex in named]
+
+
+def given(name: str, latex: str) -> Formula:
+    """A formula that is known by its trees alone."""
     parsed = parse(latex)
-    return NamedFormula(name, (parsed.slt, parsed.opt), WrittenFormula(latex) if is_written else None)
+    layout, operators = (annotated_tree(to_string(tree)) for tree in (parsed.slt, parsed.opt))
+    return Formula(name, "", visual_id=name, presentation_mathml=layout, content_mathml=operators)
 
 
-@pytest.fixture(scope="module")
-def collection() -> FormulaCollection:
-    return FormulaCollection.of(
-        "a few",
-        [named(str(number), latex) for number, latex in enumerate(LATEX)],
-        [named(topic, latex) for topic, latex in QUERIES.items()],
-        GRADES,
-        sets={"first": ["B.1"], "second": ["B.2"]},
-    )
-
-
-def test_bm25_over_latex_is_the_baseline_s(collection: FormulaCollection) -> None:
-    found = other_scores("BM25, LaTeX n-grams", collection)
-    assert found is not None
+def test_bm25_over_latex_is_the_baseline_s() -> None:
+    found = other_run("BM25, LaTeX n-grams", posts(), TOPICS, 99)
     baseline = LatexBm25([Candidate(str(n), "", (latex,)) for n, latex in enumerate(LATEX)])
-    for row, hits in zip(
-        found, baseline.rank([Candidate("", "", (latex,)) for latex in QUERIES.values()], 99), strict=True
-    ):
-        expected = {int(hit.id): hit.score for hit in hits}
-        np.testing.assert_allclose(row, [expected.get(n, 0.0) for n in range(len(LATEX))], rtol=1e-6)
+    hits = baseline.rank([Candidate("", "", (latex,)) for latex in QUERIES.values()], 99)
+    assert found.name == "BM25, LaTeX n-grams"
+    assert [list(found.rankings[topic]) for topic in QUERIES] == hits
 
 
-def test_lexical_scores_are_those_of_the_lexical_index(collection: FormulaCollection, tmp_path: Path) -> None:
-    found = other_scores("lexical", collection)
-    assert found is not None
-    with LexicalIndex(tmp_path) as index:
-        index.formulas.update((str(n), formula_terms(Formula("", latex))) for n, latex in enumerate(LATEX))
-        for row, latex in zip(found, QUERIES.values(), strict=True):
-            hits = index.formulas.score(formula_terms(Formula("", latex)), list(map(str, range(len(LATEX)))))
-            expected = {int(hit.id): hit.score for hit in hits}
-            np.testing.assert_allclose(row, [expected[n] for n in range(len(LATEX))], atol=1e-6)
+def test_parts_and_tuples_of_trees_find_the_formula_itself_first() -> None:
+    # The first formula is one symbol.
+    trees = [formula_post(given(str(number), latex)) for number, latex in enumerate(LATEX)]
+    asked = formula_topics(given(str(number), LATEX[number]) for number in range(1, 5))
+    for name in OTHERS:
+        for bed, topics in (
+            (posts(), formula_topics(Formula(str(n), LATEX[n]) for n in range(1, 5))),
+            (trees, asked),
+        ):
+            if bed is posts() or name != "BM25, LaTeX n-grams":
+                found = other_run(name, bed, topics, 3)
+                assert [hits[0].id for hits in found.rankings.values()] == ["1", "2", "3", "4"], name
+                assert all(len(hits) <= 3 for hits in found.rankings.values())
 
 
-def test_tuples_find_the_formula_itself_first() -> None:
-    own = FormulaCollection.of(
-        "own",
-        [named(str(number), latex, is_written=False) for number, latex in enumerate(LATEX)],
-        # The first is one symbol.
-        [named(str(number), LATEX[number], is_written=False) for number in range(1, 5)],
-        {str(number): {"0": 1} for number in range(1, 5)},
-    )
-    for name in ("BM25, layout tuples", "BM25, operator tuples"):
-        found = other_scores(name, own)
-        assert found is not None
-        assert [int(row.argmax()) for row in found] == [1, 2, 3, 4]
+def test_shared_parts_find_the_formulas_with_a_square_of_x() -> None:
+    found = other_run("shared parts", posts(), TOPICS, 99)
+    assert set(found.ids("B.1")[:2]) <= {"2", "5", "10"}
 
 
-def test_a_collection_without_latex_has_no_ranking_by_it(collection: FormulaCollection) -> None:
-    bare = FormulaCollection(
-        "bare", collection.shard, collection.candidates, collection.topics, collection.grades
-    )
-    assert [name for name in OTHERS if other_scores(name, bare) is None] == [
-        "BM25, LaTeX n-grams",
-        "lexical",
-    ]
+def test_formulas_without_latex_have_no_ranking_by_it() -> None:
+    trees = [formula_post(given(str(number), latex)) for number, latex in enumerate(LATEX)]
+    asked = formula_topics([given("B.1", "x^2")])
+    assert not other_run("BM25, LaTeX n-grams", trees, asked, 9).rankings.get("B.1")
     with pytest.raises(MathAMRError, match="unknown ranking of formulas"):
-        other_scores("by heart", bare)
-
-
-def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, tmp_path: Path) -> None:
-    collection.save(tmp_path / "few.npz")
-    again = FormulaCollection.load(tmp_path / "few.npz")
-    assert (again.candidates, again.topics, again.grades) == (
-        collection.candidates,
-        collection.topics,
-        GRADES,
-    )
-    assert (again.written, again.sets) == (collection.written, {"first": ("B.1",), "second": ("B.2",)})
-    (tmp_path / "few.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(MathAMRError, match="does not describe a collection"):
-        FormulaCollection.load(tmp_path / "few.npz")
+        other_run("by heart", trees, asked, 9)
 
 
 def test_a_table_has_means_over_seeds_sets_and_what_is_known() -> None:

@@ -100,7 +100,7 @@ def test_a_table_without_its_visual_ids_is_refused(
     command = next(each for each in COMMANDS if "formula-graph-pairings --corpus ARQMath" in each)
     result = CliRunner().invoke(app, words_of(command))
     assert result.exit_code == 1
-    assert "no formula of the posts has a visual id and trees" in str(result.exception)
+    assert "the posts have no formulas with a visual id" in str(result.exception)
 
 
 @pytest.mark.parametrize("missing", ["queries", "judge"])

@@ -151,7 +151,7 @@ def command(
     from mathamr import sample
     from mathamr_lab.experiments.collection import TestCollection, collection_of
     from mathamr_lab.experiments.experiment import GraphExperiment, PoolKind
-    from mathamr_lab.experiments.formulacollection import is_pool
+    from mathamr_lab.experiments.judgedpool import is_pool
     from mathamr_lab.experiments.ntcir12 import is_ntcir12
     from mathamr_lab.experiments.planner import planned, write_report
     from mathamr_lab.experiments.runner import run

@@ -230,8 +230,7 @@ class GraphExperiment(Experiment):
 class FormulaVariant:
     """One row of a table: what is trained, and how its scores are turned into a ranking.
 
-    `ranking` is a field of its scores (``structure``, …), or a fusion of both views (``max``, …). `share` is
-    its weight beside the text around formulas; `others` are rankings without a network whose ranks are fused with it.
+    `ranking` is one of its system (``structure``, ``max``, …); `others` are rankings without a network whose ranks are fused with it.
     Without a `system` the row is such a ranking alone, or `others` fused; without any of them its figures are `known` from
     elsewhere, by the name of a collection. `published` are the paper's.
     """
@@ -243,7 +242,6 @@ class FormulaVariant:
     ranking: str = ""
     published: Means = field(default_factory=dict)
     known: Mapping[str, Means] = field(default_factory=dict)
-    share: float = 1.0
     others: tuple[str, ...] = ()
     is_untrained: bool = False
     """True if the network keeps its random weights."""

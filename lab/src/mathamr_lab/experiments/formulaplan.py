@@ -1,46 +1,42 @@
 """`FormulaPlan`: the stages of an experiment with systems that read formulas alone.
 
-OUT/formulas       the formulas to learn from, and the collections to search
-OUT/models/MODEL   a model, and its scores on every collection; experiments of one folder share both
-OUT/others         scores without a network
-OUT/NAME/scores    the run and the measures of every variant, seed and collection
+OUT/formulas       the formulas to learn from; beds of formulas as posts, each with an index and its rankings without a network
+OUT/models/MODEL   a model, and its runs on every bed by all rankings of its system; experiments of one folder share both
+OUT/NAME/scores    the run and the measures of every variant, seed and bed
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import tee
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import TREES
+from mathamr.evaluation.baselines import candidates
+from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
-from mathamr.evaluation.runs import DEPTH, Run, read_run
-from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
-from mathamr.search.fusion import RANK_OFFSET, fuse
-from mathamr.systems.formulagraph.system import VIEW_OF
-from mathamr.systems.models import load_system
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.fusion import RANK_OFFSET
+from mathamr.systems.formulagraph.system import ROWS, FormulaGraphSystem
+from mathamr.systems.ranking import Aligned, Fuse, Lexical, MaxSim, NearestRows, Ranking, Rerank
 from mathamr.systems.ssemb.context import ContextReader
-from mathamr_lab.experiments.collection import TestSet
+from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
-from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formulascores import NOT_FOUND, collection_scores, first_scores, found_in
-from mathamr_lab.experiments.judgedpool import POOL_NAME, pool_collection
-from mathamr_lab.experiments.ntcir12 import MEASURES as NTCIR_MEASURES
-from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, distinct_trees, is_ntcir12, ntcir12_collection
-from mathamr_lab.experiments.ntcir12 import RELEVANT as NTCIR_RELEVANT
-from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan
+from mathamr_lab.experiments.formulabed import FormulaBed, bed_of
+from mathamr_lab.experiments.formulaothers import other_run
+from mathamr_lab.experiments.indexes import index_from, index_posts, search_index
+from mathamr_lab.experiments.judgedpool import pool_bed
+from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, is_ntcir12, ntcir12_bed
+from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan, judged_alone
 from mathamr_lab.experiments.rerank import by_visual
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -55,19 +51,50 @@ UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
 """The settings of a training that changes nothing."""
 KEPT = 100
 """The results of a topic that are kept in the run of every row."""
-POOL_OF_TEXT = 500_000
-"""The formulas that are found by their structure before the text around them counts (SSEmb, section 2.3)."""
+ANY_MODEL = "formula-graph"
+"""The model of the index that the others are made from, and that answers without a network."""
+TEXT = "paper"
+"""The ranking of SSEmb that reads the text around formulas."""
+WITHOUT_NETWORK: Mapping[str, Ranking] = {
+    "lexical": Lexical(),
+    "alignment": Rerank(first=Lexical(), then=Aligned(), pool=200, keeps_rest=True),
+}
+"""By name: the rankings of every index by terms, and by the trees of the first formulas, aligned."""
+
+
+def from_nearest(ranking: Ranking) -> Ranking:
+    """Return a ranking by nodes whose candidates are those of the nearest nodes of each query node, as in the paper (Amador and Zanibbi,
+    section 4).
+    """
+    match ranking:
+        case MaxSim(field):
+            return Rerank(first=NearestRows(field, rows=ROWS), then=ranking)
+        case Fuse(parts=parts):
+            found = tuple(replace(part, ranking=from_nearest(part.ranking)) for part in parts)
+            return replace(ranking, parts=found)
+    return ranking
+
+
+_NODES = {
+    name: FormulaGraphSystem.rankings["formulas"][name]
+    for name in ("layout", "operators", "max", "mean", "f1", "rrf")
+}
+RANKINGS: Mapping[str, Mapping[str, Ranking]] = {
+    "formula-graph": _NODES,
+    "ssemb": {name: SsembSystem.rankings["formulas"][name] for name in ("structure", TEXT)},
+}
+"""By system: the rankings of its rows, over all formulas."""
 
 
 class FormulaPlan(Plan):
-    """Trains every variant with every seed and scores collections."""
+    """Trains every variant with every seed, and ranks the formulas of beds with it."""
 
     def __init__(self, setting: ExperimentSetting) -> None:
         super().__init__(setting)
         assert isinstance(setting.experiment, FormulaExperiment)
         self.experiment = setting.experiment
-        self._tests = {test.name: test for test in setting.collection.tests if test.task == "formulas"}
-        if not self._tests and not setting.pools:
+        tests = [bed_of(test) for test in setting.collection.tests if test.task == "formulas"]
+        if not tests and not setting.pools:
             raise MathAMRError(
                 "no topics ask for formulas: name a collection with topics of Task 2, or a judged pool of formulas"
             )
@@ -77,28 +104,31 @@ class FormulaPlan(Plan):
         TrainingSettings(config="", changes=setting.changes).checked(stages)
         self._runs = setting.named_runs
         self.variants = (*self.experiment.variants, *setting.run_variants)
-        self._pools = {NTCIR_NAME if is_ntcir12(path) else POOL_NAME: path for path in setting.pools}
-        if NTCIR_NAME in self._pools and (self._tests or len(self._pools) > 1):
+        pools = [ntcir12_bed(path) if is_ntcir12(path) else pool_bed(path) for path in setting.pools]
+        self.beds = {bed.name: bed for bed in (*pools, *tests)}
+        if NTCIR_NAME in self.beds and len(self.beds) > 1:
             raise MathAMRError(
                 "the papers train a model on NTCIR-12 alone: run it by itself, with no other --corpus"
             )
-        self.collections = [*self._pools, *self._tests]
-        self._judged = {name: self._judged_test(name) for name in self.collections}
+        self._judged = {
+            name: JudgedTest(name, bed.measures or self.experiment.measures, bed.qrels, bed.digest)
+            for name, bed in self.beds.items()
+        }
         for variant in self.experiment.variants:
             if variant.system:
                 RECIPES[variant.system].check(self.model(variant, 0).settings)
         for seed in range(setting.seeds):
-            for name in self.collections:
+            for bed in self.beds.values():
                 for variant in self.variants:
                     if setting.wants(variant.name):
-                        self._measure(variant, seed, name)
+                        self._measure(variant, seed, bed)
 
     def check(self) -> None:
         """Load the encoders of the text around formulas, which are read after the trainings."""
         for reader in {
             self._reader(each)
             for each in self.experiment.variants
-            if each.system == "ssemb" and each.share < 1 and self.setting.wants(each.name)
+            if each.system == "ssemb" and self.setting.wants(each.name)
         }:
             assert ContextReader(reader).encoder.size
 
@@ -106,55 +136,72 @@ class FormulaPlan(Plan):
     def _shared(self) -> Path:
         return self.setting.out / "formulas"
 
-    def path(self, collection: str) -> Path:
-        """Return the file of a collection."""
-        return self._shared / f"{slug(collection)}.npz"
+    def path(self, bed: FormulaBed) -> Path:
+        """Return the folder of a bed: its posts, its index, and its rankings without a network."""
+        return self._shared / slug(bed.name)
 
-    def _collection(self, name: str) -> Stage:
-        inputs: dict[str, Any] = {
-            "format": 3,
-            "name": name,
-            "posts": self.setting.collection.digest,
-            "pools": list(map(str, self.setting.pools)),
-            **_trees(),
-        }
-        if name in self._tests:
-            inputs["topics"] = self._tests[name].digest
-        work = partial(self._save_collection, name)
-        mark = self._shared / f"{slug(name)}.done.json"
-        return self.stages.add(Stage("prepare", f"collection {name}", mark, inputs, (), work))
+    def _file(self, bed: FormulaBed) -> Path:
+        return self.path(bed) / "posts.jsonl"
 
-    def _save_collection(self, name: str) -> Figures:
-        test = self._tests.get(name)
-        if test is None:
-            found = (ntcir12_collection if name == NTCIR_NAME else pool_collection)(self._pools[name])
-        else:
-            found = task2_collection(
-                self.setting.collection.posts(), test.topics, test.qrels.grades, name, _years(test)
-            )
-        found.save(self.path(name))
-        return {"formulas": len(found.candidates), "topics": len(found.topics)}
+    def _own(self, bed: FormulaBed) -> tuple[Path, ...]:
+        """Return the posts of a bed; none if they are those of the collection."""
+        return () if bed.formulas is None else (self._file(bed),)
+
+    def _posts(self, bed: FormulaBed) -> Iterator[Post]:
+        if bed.formulas is None:
+            return self.setting.collection.posts()
+        return read_posts(self._file(bed), Report())
+
+    def _written(self, bed: FormulaBed) -> Stage:
+        """Return the stage that writes the formulas of a bed without posts as posts."""
+
+        def work() -> Figures:
+            self.path(bed).mkdir(parents=True, exist_ok=True)
+            return {"formulas": bed.write(self._file(bed))}
+
+        inputs = {"source": bed.digest}
+        mark = self.path(bed) / "posts.done.json"
+        return self.stages.add(Stage("prepare", f"posts of {bed.name}", mark, inputs, (), work))
+
+    def _index(self, bed: FormulaBed) -> Stage:
+        """Return the stage that indexes a bed; the index of each model is made from it, since only their vectors differ."""
+
+        def work() -> Figures:
+            judged = {item for items in bed.qrels().grades.values() for item in items}
+            count = found = 0
+            for each in candidates(self._posts(bed), "formulas"):
+                count += 1
+                found += each.id in judged
+            if not found:
+                raise MathAMRError(
+                    f"{bed.name}: no judged formula of a topic is among the {count:,} visual classes of the posts; topics, judgments"
+                    " (by visual id) and posts must be of one collection"
+                )
+            index_posts(self.setting, self._index_folder(bed), ANY_MODEL, self._own(bed))
+            return {"formulas": count, "topics": len(bed.topics())}
+
+        inputs: dict[str, Any] = {"posts": self.setting.collection.digest, "bed": bed.digest, **_trees()}
+        needs = () if bed.formulas is None else (self._written(bed),)
+        mark = self.path(bed) / "index.done.json"
+        return self.stages.add(Stage("prepare", f"index {bed.name}", mark, inputs, needs, work))
+
+    def _index_folder(self, bed: FormulaBed) -> Path:
+        return self.path(bed) / "index"
 
     def _formulas(self) -> Stage:
-        collection, pools = self.setting.collection, self.setting.pools
-        sources = [*collection.paths, *collection.further, *(pool / POOL for pool in pools)]
-        if NTCIR_NAME in self._pools:
-            sources = [self._pools[NTCIR_NAME]]
+        collection = self.setting.collection
+        alone = [bed for bed in self.beds.values() if bed.formulas is not None]
+        sources = (*collection.paths, *collection.further, *map(self._file, alone))
 
         def work() -> Figures:
             first, *others = sources
-            if NTCIR_NAME in self._pools:
-                self._shared.mkdir(parents=True, exist_ok=True)
-                FormulaShard.of(distinct_trees(first)).save(self._shared / FORMULAS)
-            else:
-                prepare_formulas(
-                    TrainingSources(path=first, posts=tuple(others)), self._shared, say, orders=False
-                )
+            learned = TrainingSources(path=first, posts=tuple(others))
+            prepare_formulas(learned, self._shared, say, orders=False)
             return {}
 
         inputs = {"posts": collection.digest, "sources": list(map(str, sources)), **_trees()}
-        mark = self._shared / "formulas.done.json"
-        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, (), work))
+        needs, mark = tuple(map(self._written, alone)), self._shared / "formulas.done.json"
+        return self.stages.add(Stage("prepare", "formulas to learn from", mark, inputs, needs, work))
 
     def _orders(self) -> Stage:
         """Return the stage of a teacher's orders, which all taught models of a folder learn from."""
@@ -187,148 +234,109 @@ class FormulaPlan(Plan):
         work = partial(train_system, model.system, sources, model.settings, mark.parent, self.setting.device)
         return self.stages.add(Stage("train", f"train {model.name}", mark, inputs, needs, work))
 
-    def scores_path(self, model: TrainedModel, collection: str) -> Path:
-        """Return the folder of a model's scores, with a file for each field."""
-        return self._folder(model) / f"scores-{slug(collection)}"
+    def runs_of(self, model: TrainedModel, bed: FormulaBed) -> Path:
+        """Return the folder of a model's runs, with a file for each ranking of its system."""
+        return self._folder(model) / f"runs-{slug(bed.name)}"
 
-    def _score(self, model: TrainedModel, collection: str) -> Stage:
-        needs = (self._collection(collection), self._train(model))
-        path = self.scores_path(model, collection)
+    def _rank(self, model: TrainedModel, bed: FormulaBed) -> Stage:
+        """Return the stage that indexes a bed with a model, and searches it by each ranking that the bed has something for."""
+        folder = self.runs_of(model, bed)
 
         def work() -> Figures:
-            loaded = FormulaCollection.load(self.path(collection))
-            path.mkdir(parents=True, exist_ok=True)
-            collection_scores(load_system(self._folder(model) / MODEL, self.setting.device), loaded, path)
+            folder.mkdir(parents=True, exist_ok=True)
+            rankings = dict(RANKINGS[model.system])
+            if bed.formulas is not None:
+                rankings.pop(TEXT, None)
+            if not bed.among_judged:
+                rankings = {name: from_nearest(ranking) for name, ranking in rankings.items()}
+            start, own = self._index_folder(bed), self._own(bed)
+            with index_from(self.setting, start, self._folder(model) / MODEL, own) as index:
+                self._search_bed(bed, index, rankings, folder)
             return {}
 
-        name, mark = f"index {model.name} on {collection}", path.with_suffix(".json")
-        inputs = {"model": model.name, "format": 4}
+        name, mark = f"index {model.name} on {bed.name}", folder.with_suffix(".json")
+        inputs, needs = {"model": model.name, "format": 5}, (self._index(bed), self._train(model))
         return self.stages.add(Stage("index", name, mark, inputs, needs, work))
 
-    def _other(self, name: str, collection: str) -> Stage:
-        path = self.setting.out / "others" / f"{slug(name)}-{slug(collection)}.npy"
+    def _search_bed(
+        self, bed: FormulaBed, index: Path, rankings: Mapping[str, Ranking], folder: Path
+    ) -> None:
+        """Write a run for each of the rankings."""
+        runs = search_index(index, bed.topics(), "formulas", rankings, self._depth(bed), self.setting.device)
+        for run in runs:
+            write_run(self._ranked(bed, run), folder / f"{slug(run.name)}.run", self._depth(bed))
+
+    def _depth(self, bed: FormulaBed) -> int:
+        """Return how many results a topic gets: all, if only those that were judged are kept."""
+        mark = self._index(bed).mark()
+        return int(mark.figures["formulas"]) if bed.among_judged and mark is not None else DEPTH
+
+    def _ranked(self, bed: FormulaBed, run: Run) -> Run:
+        return judged_alone(run, bed.qrels()) if bed.among_judged else run
+
+    def _other(self, name: str, bed: FormulaBed) -> Stage:
+        """Return the stage of a ranking without a network, or of another system's run."""
+        path = self.path(bed) / f"{slug(name)}.run"
         run = self._runs.get(name)
         inputs: dict[str, Any] = {"ranking": name}
         if run is not None:
             inputs["run"] = hashlib.sha256(run.read_bytes()).hexdigest()
 
         def work() -> Figures:
-            loaded = FormulaCollection.load(self.path(collection))
-            scores = other_scores(name, loaded) if run is None else self._run_scores(name, run, loaded)
-            if scores is not None:
-                np.save(path, scores, allow_pickle=False)
+            if name in WITHOUT_NETWORK:
+                self._search_bed(bed, self._index_folder(bed), {name: WITHOUT_NETWORK[name]}, path.parent)
+                return {}
+            if run is not None:
+                found = by_visual({name: read_run(run)}, self._posts(bed))[name]
+            else:
+                found = other_run(name, self._posts(bed), bed.topics(), self._depth(bed))
+            write_run(self._ranked(bed, found), path, self._depth(bed))
             return {}
 
-        title, needs = f"scores of {collection} by {name}", (self._collection(collection),)
+        title, needs = f"{bed.name} by {name}", (self._index(bed),)
         return self.stages.add(Stage("prepare", title, path.with_suffix(".json"), inputs, needs, work))
-
-    def _run_scores(self, name: str, path: Path, collection: FormulaCollection) -> FloatArray:
-        """Return the results of another system's run, by visual id: the higher, the earlier."""
-        run = by_visual({name: read_run(path)}, self.setting.collection.posts())[name]
-        scores = np.full((len(collection.topics), len(collection.candidates)), NOT_FOUND, np.float32)
-        for row, topic in enumerate(collection.topics):
-            for place, hit in enumerate(run.rankings.get(topic, ())):
-                number = collection.places.get(hit.id)
-                if number is not None:
-                    scores[row, number] = -place
-        return scores
-
-    def _context(self, variant: FormulaVariant, collection: str) -> Stage:
-        reader = self._reader(variant)
-        path, test = self._shared / f"{slug(collection)}-context-{slug(reader)}.npy", self._tests[collection]
-
-        def work() -> Figures:
-            loaded = FormulaCollection.load(self.path(collection))
-            text = ContextReader(reader, self.setting.device)
-            scores = context_scores(loaded, self.setting.collection.posts(), test.topics, text)
-            np.save(path, scores, allow_pickle=False)
-            return {}
-
-        title, needs = (
-            f"text around the formulas of {collection} by {reader}",
-            (self._collection(collection),),
-        )
-        return self.stages.add(
-            Stage("prepare", title, path.with_suffix(".json"), {"windows": "alone"}, needs, work)
-        )
 
     def _reader(self, variant: FormulaVariant) -> str:
         model = self.model(variant, 0)
         configured = _recipe(model.system).configured(model.config, model.settings.of("structure"))
         return str(configured[-1].reader)
 
-    def _measure(self, variant: FormulaVariant, seed: int, collection: str) -> None:
-        """Add the run of a variant, if it is measured with this seed on this collection."""
+    def _measure(self, variant: FormulaVariant, seed: int, bed: FormulaBed) -> None:
+        """Add the run of a variant, if it is measured with this seed on this bed."""
         if (seed and not variant.system) or not (variant.system or variant.ranking or variant.others):
             return
-        names = self._without_network(variant)
-        if collection not in self._tests and (variant.share < 1 or any(name in self._runs for name in names)):
+        alone = () if variant.system or not variant.ranking else (variant.ranking,)
+        others = [self._other(name, bed) for name in (*alone, *variant.others)]
+        if bed.formulas is not None and (
+            variant.ranking == TEXT or any(name in self._runs for name in (*alone, *variant.others))
+        ):
             return
-        needs = [self._collection(collection), *(self._other(name, collection) for name in names)]
-        if variant.share < 1:
-            needs.append(self._context(variant, collection))
+        parts = [stage.mark_path.with_suffix(".run") for stage in others]
+        train = None
         if variant.system:
-            needs.append(self._score(self.model(variant, seed), collection))
+            model = self.model(variant, seed)
+            train = self._train(model)
+            parts.insert(0, self.runs_of(model, bed) / f"{variant.ranking}.run")
+            others.append(self._rank(model, bed))
         self.measure(
-            *(variant.name, seed if variant.system else NO_SEED, self._judged[collection]),
+            *(variant.name, seed if variant.system else NO_SEED, self._judged[bed.name]),
             self.setting.out
             / self.experiment.name
             / "scores"
-            / f"{slug(f'{variant.name}, seed {seed}, {collection}')}.run",
-            {"ranking": variant.ranking, "share": variant.share, "others": variant.others},
-            needs,
-            partial(self._search, variant, seed, collection),
-            train=self._train(self.model(variant, seed)) if variant.system else None,
+            / f"{slug(f'{variant.name}, seed {seed}, {bed.name}')}.run",
+            {"ranking": variant.ranking, "others": variant.others},
+            others,
+            partial(_joined, variant.name, parts),
+            train=train,
             kept=KEPT,
         )
 
-    def _without_network(self, variant: FormulaVariant) -> tuple[str, ...]:
-        """Return the rankings without a network that a variant consists of, or is fused with."""
-        alone = () if variant.system or not variant.ranking else (variant.ranking,)
-        return (*alone, *variant.others)
-
-    def _search(self, variant: FormulaVariant, seed: int, collection: str) -> tuple[Run, Figures]:
-        loaded = FormulaCollection.load(self.path(collection))
-        others = [_beside(self._other(name, collection)) for name in self._without_network(variant)]
-        fields: dict[str, FloatArray] = {}
-        if variant.system:
-            files = self.scores_path(self.model(variant, seed), collection).glob("*.npy")
-            fields = {file.stem: _mapped(file) for file in files}
-        context = _beside(self._context(variant, collection)) if variant.share < 1 else None
-
-        found: dict[str, Sequence[tuple[str, float]]] = {}
-        for row, topic in enumerate(loaded.topics):
-            rankings: list[Sequence[tuple[str, float]]]
-            rankings = [found_in(loaded, topic, each[row]) for each in others]
-            if variant.ranking in fields:
-                scores = fields[variant.ranking][row]
-                if context is not None:
-                    scores = first_scores(scores, POOL_OF_TEXT)
-                    scores = variant.share * scores + (1 - variant.share) * context[row]
-                rankings.insert(0, found_in(loaded, topic, scores))
-            elif variant.system:
-                views = [found_in(loaded, topic, fields[view][row], None) for view in VIEW_OF]
-                plain = None if variant.ranking == "rrf" else "none"
-                rankings.insert(0, fuse(variant.ranking, views, k=DEPTH, normalisation=plain))
-            found[topic] = rankings[0] if len(rankings) == 1 else fuse("rrf", rankings)
-        return Run.of(variant.name, found), {}
-
-    def _judged_test(self, name: str) -> JudgedTest:
-        """Return a collection as a test, with the judgments of the topics that have a relevant formula."""
-        is_ntcir = name == NTCIR_NAME
-
-        @cache
-        def qrels() -> Qrels:
-            known = Qrels(FormulaCollection.load(self.path(name)).grades)
-            return known.with_relevant(NTCIR_RELEVANT) if is_ntcir else known.with_relevant()
-
-        return JudgedTest(name, NTCIR_MEASURES if is_ntcir else self.experiment.measures, qrels)
-
     def tables(self) -> Iterator[tuple[str, str]]:
-        """Yield a table for each prepared collection."""
-        for name in self.collections:
-            if self._collection(name).mark() is not None:
-                loaded, test = FormulaCollection.load(self.path(name)), self._judged[name]
+        """Yield a table for each bed that is indexed."""
+        for name, bed in self.beds.items():
+            mark = self._index(bed).mark()
+            if mark is not None:
+                test = self._judged[name]
                 qrels, chosen = test.qrels(), measures(test.measures)
                 rows = [
                     MeasuredRow(
@@ -341,29 +349,24 @@ class FormulaPlan(Plan):
                     list(map(str, chosen)),
                     baselines=self.experiment.baselines,
                     floor=random_scores(qrels, chosen, 0),
-                    sets=loaded.sets,
+                    sets=bed.sets,
                 )
                 fusion = f"Rankings are fused by reciprocal ranks with the constant {RANK_OFFSET} (Cormack et al.)."
-                title = f"{name}: {len(qrels.grades)} topics, {len(loaded.candidates):,} formulas"
+                title = f"{name}: {len(qrels.grades)} topics, {mark.figures['formulas']:,} formulas"
                 yield title, "\n".join([*lines, "", fusion])
+
+
+def _joined(name: str, parts: Sequence[Path]) -> tuple[Run, Figures]:
+    """Return the run in a file, or several fused; one without results cannot be measured."""
+    runs = [read_run(path) for path in parts if path.stat().st_size]
+    if len(runs) < len(parts):
+        raise NotApplicableError("a ranking has found nothing: the formulas have no LaTeX")
+    return Run(name, runs[0].rankings) if len(runs) == 1 else fuse_runs(runs, "rrf", name=name), {}
 
 
 def _trees() -> dict[str, str]:
     """Return where trees come from, if it is not the default."""
     return {} if TREES.value == TREES.default else {"trees": TREES.value}
-
-
-def _beside(stage: Stage) -> FloatArray:
-    """Return the scores that a stage wrote beside its mark."""
-    path = stage.mark_path.with_suffix(".npy")
-    if not path.exists():
-        raise NotApplicableError("the collection knows no LaTeX")
-    return _mapped(path)
-
-
-def _mapped(path: Path) -> FloatArray:
-    found: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return found
 
 
 def _recipe(system: str) -> FormulaRecipe[Any]:
@@ -372,38 +375,6 @@ def _recipe(system: str) -> FormulaRecipe[Any]:
     return found
 
 
-def context_scores(
-    collection: FormulaCollection, posts: Iterable[Post], topics: Sequence[Topic], reader: ContextReader
-) -> FloatArray:
-    """Return cosines of the text around query formulas (rows) with that around candidates (SSEmb, equation 2).
-
-    A candidate that occurs several times has its best score, one without text -1.
-    """
-    queries = np.zeros((len(collection.topics), reader.encoder.size))
-    row = {topic: number for number, topic in enumerate(collection.topics)}
-    for topic, found in zip(topics, reader.encode_windows(topic.post for topic in topics), strict=True):
-        vectors = dict(found)
-        if topic.formula_id in vectors and topic.id in row:
-            queries[row[topic.id]] = vectors[topic.formula_id].vectors[0]
-    place = collection.places
-    scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
-    ours, theirs = tee(posts)
-    for post, found in zip(ours, reader.encode_windows(theirs), strict=True):
-        visuals = {formula.id: formula.visual_id for formula in post.formulas}
-        for formula, rows in found:
-            number = place.get(visuals[formula] or "")
-            if number is not None:
-                scores[:, number] = np.maximum(scores[:, number], queries @ rows.vectors[0])
-    return scores
-
-
 def slug(name: str) -> str:
     """Convert a name to a part of a file name."""
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
-
-
-def _years(test: TestSet) -> dict[str, list[str]]:
-    """Return the topics of each file, if there are several."""
-    if len(test.files) < 2:
-        return {}
-    return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}

@@ -57,10 +57,7 @@ class MarfPlan(TrialPlan):
         for row in self.experiment.variants:
             RECIPES[self.system].check(self.model(row, 0)[0].settings)
         if self._ntcir is not None:
-            # Judgments of other topics would count as topics for which nothing was found.
-            concrete = dict(ntcir12.concrete_topics(self._ntcir))
-            grades = {t: own for t, own in ntcir12.judgments(self._ntcir).grades.items() if t in concrete}
-            qrels = Qrels(grades).with_relevant(ntcir12.RELEVANT)
+            qrels = ntcir12.ntcir12_bed(self._ntcir).qrels()
             self.tests[NTCIR] = JudgedTest(NTCIR, ntcir12.MEASURES, lambda: qrels)
         for seed in range(setting.seeds):
             for name, test in self.tests.items():
@@ -148,7 +145,7 @@ class MarfPlan(TrialPlan):
         qrels = self.tests[test].qrels()
         if test == NTCIR:
             assert self._ntcir is not None
-            concrete = ((n, x) for n, x in ntcir12.concrete_topics(self._ntcir) if n in qrels.grades)
+            concrete = ((n, x) for n, x in ntcir12.topics(self._ntcir) if n in qrels.grades)
             return list(_formulas(concrete, reader)), _formulas(ntcir12.formulas(self._ntcir), reader)
         topics = [topic for each in self.sets[test] for topic in each.topics]
         posts = self.setting.collection.posts()

@@ -11,17 +11,15 @@ The id of a formula is its article and its number in it (`Algebra:12`); judgment
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels, read_qrels
-from mathamr.formulas.visualkey import visual_key
-from mathamr.posts.identifiers import SeenIds
+from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Formula
-from mathamr_lab.experiments.formulacollection import Both, FormulaCollection, NamedFormula, named_formula
+from mathamr_lab.experiments.formulabed import FormulaBed, formula_topics
 
 NTCIR_NAME = "NTCIR-12"
 MEASURES = ("Bpref(rel=1)", "Bpref(rel=3)")
@@ -38,37 +36,34 @@ def is_ntcir12(path: Path) -> bool:
     return (path / _ARTICLES).is_dir() or (path / _CORPUS).is_file()
 
 
-def ntcir12_collection(folder: Path) -> FormulaCollection:
-    """Read the formulas, the queries without wildcards, and the judgments; formulas without trees are left out."""
-    found = FormulaCollection.of(
-        NTCIR_NAME, _named(formulas(folder)), _named(concrete_topics(folder)), judgments(folder).grades
+def ntcir12_bed(folder: Path) -> FormulaBed:
+    """Return the formulas, the queries without wildcards, and their judgments: those of other topics would count as not found."""
+
+    def qrels() -> Qrels:
+        concrete = {topic.id for topic in concrete_topics(folder)}
+        grades = read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt")).grades
+        found = Qrels({topic: own for topic, own in grades.items() if topic in concrete})
+        return found.with_relevant(RELEVANT)
+
+    def judged_topics() -> list[Topic]:
+        judged = qrels().grades
+        return [topic for topic in concrete_topics(folder) if topic.id in judged]
+
+    return FormulaBed(
+        name=NTCIR_NAME,
+        topics=judged_topics,
+        qrels=qrels,
+        formulas=lambda: (Formula(name, latex, visual_id=name) for name, latex in formulas(folder)),
+        digest=str(folder),
+        measures=MEASURES,
     )
-    grades = {
-        topic: {name: grade for name, grade in judged.items() if name in found.places}
-        for topic, judged in found.grades.items()
-    }
-    if not any(grades.values()):
-        raise MathAMRError(
-            f"{folder}: no judged formula of a query without wildcards is among its {len(found.candidates):,} formulas; the"
-            " judgments must name topics like NTCIR12-MathWiki-1 and formulas like Algebra:12"
-        )
-    return replace(found, grades=grades)
 
 
-def distinct_trees(folder: Path) -> Iterator[Both]:
-    """Yield the trees of every visual class of the formulas once, to learn from; the queries are not among them."""
-    seen = SeenIds()
-    return (each.trees for each in _named(formulas(folder)) if seen.add(visual_key(each.trees[0])))
-
-
-def judgments(folder: Path) -> Qrels:
-    """Return the judgments, by topic and formula."""
-    return read_qrels(_one(folder, "judgments", "*.dat", "*.qrels", "*qrels*.txt"))
-
-
-def concrete_topics(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the topics without wildcards."""
-    return ((name, latex) for name, latex in topics(folder) if not _WILDCARD.search(latex))
+def concrete_topics(folder: Path) -> list[Topic]:
+    """Return the topics without wildcards."""
+    return formula_topics(
+        Formula(name, latex) for name, latex in topics(folder) if not _WILDCARD.search(latex)
+    )
 
 
 def formulas(folder: Path) -> Iterator[tuple[str, str]]:
@@ -127,13 +122,6 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
                     f"{path}, line {number}: expected an id and LaTeX, got {line.strip()[:80]!r}"
                 )
             yield name, latex
-
-
-def _named(formulas: Iterable[tuple[str, str]]) -> Iterator[NamedFormula]:
-    for name, latex in formulas:
-        found = named_formula(name, Formula(name, latex))
-        if found is not None:
-            yield found
 
 
 def _one(folder: Path, what: str, *patterns: str) -> Path:

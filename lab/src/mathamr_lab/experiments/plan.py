@@ -107,7 +107,7 @@ class Plan:
             write_run(run, path, kept)
             qrels = test.qrels()
             if among_judged:
-                run = _judged_alone(run, qrels)
+                run = judged_alone(run, qrels)
             found = evaluate(run, qrels, measures(test.measures))
             values = {measure: dict(each) for measure, each in found.values.items()}
             return {**figures, "values": values, "missing": list(found.missing)}
@@ -163,7 +163,8 @@ class Plan:
         yield f"{sum(mark is not None for mark in marks)} of {len(marks)} stages done"
 
 
-def _judged_alone(run: Run, qrels: Qrels) -> Run:
+def judged_alone(run: Run, qrels: Qrels) -> Run:
+    """Return a run with each topic's own judged items alone."""
     rankings = {
         topic: tuple(hit for hit in hits if hit.id in qrels.grades.get(topic, ()))
         for topic, hits in run.rankings.items()

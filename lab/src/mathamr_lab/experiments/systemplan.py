@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -12,12 +11,10 @@ from mathamr.core.integrity import file_hash
 from mathamr.core.modelfolder import CONFIG
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.runs import Run, read_run
-from mathamr.evaluation.topicsearch import retrieve
-from mathamr.index.indexing.builder import BuildOptions, build_index
-from mathamr.search.searcher import Index
 from mathamr.systems.models import model_folder, system_of
 from mathamr_lab.experiments.collection import TestSet
 from mathamr_lab.experiments.experiment import SystemExperiment, SystemRow
+from mathamr_lab.experiments.indexes import index_posts, search_index
 from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, MeasuredRun, NotApplicableError, Plan, Search
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -117,16 +114,7 @@ class SystemPlan(Plan):
         folder, setting = self.setting.out / "indexes" / name, self.setting
 
         def work() -> Figures:
-            shutil.rmtree(folder, ignore_errors=True)
-            options = BuildOptions(
-                model=model,
-                parser=setting.parser,
-                parser_model=setting.parser_model,
-                beside=setting.collection.beside,
-                device=setting.device,
-                workers=setting.workers,
-            )
-            made = build_index(setting.collection.paths, folder, options)
+            made = index_posts(setting, folder, model)
             return {"posts a second": made.posts_per_second, "memory": made.memory, "bytes": made.sizes}
 
         inputs = {"posts": setting.collection.digest, "parser": setting.parser}
@@ -143,10 +131,9 @@ class SystemPlan(Plan):
             kind = system_of(model_folder(model))
             if test.task not in kind.tasks:
                 raise NotApplicableError(f"{kind.kind} does not rank {test.task}")
-            with Index.open(folder) as opened:
-                return retrieve(
-                    opened, test.topics, test.task, strategy=row.strategy, depth=test.depth, name=row.name
-                ).run(), {}
+            strategies = {row.name: row.strategy}
+            (found,) = search_index(folder, test.topics, test.task, strategies, test.depth)
+            return found, {}
 
         return search
 

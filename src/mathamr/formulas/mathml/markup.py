@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.layouttree import PRESENTATION_TAGS, slt
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.operatortree import opt
+from mathamr.formulas.notation import opt_from_string, slt_from_string
 from mathamr.formulas.tree import Opt, Slt
 
 _Made = TypeVar("_Made", Slt, Opt)
@@ -20,12 +22,16 @@ _Made = TypeVar("_Made", Slt, Opt)
 def slt_from_mathml(text: str, source: str = "") -> Slt:
     """Return the layout tree of Presentation MathML, or of the presentation part of parallel markup.
 
-    LaTeXML's output gives the published tree; that of other converters is converted to LaTeXML's conventions first.
+    LaTeXML's output gives the published tree; that of other converters is converted to LaTeXML's conventions first. A tree in an
+    annotation of the encoding `TANGENT` is taken as it is.
 
     >>> slt_from_mathml("<math><msup><mi>x</mi><mn>2</mn></msup></math>").edges
     '-a'
     """
-    found = presentation(read(text, source))
+    element = read(text, source)
+    if (written := _tangent(element)) is not None:
+        return slt_from_string(written, source)
+    found = presentation(element)
     if found is None:
         raise MathMLError(
             f"{_place(source)}only Content MathML here: a layout tree needs Presentation MathML"
@@ -34,12 +40,15 @@ def slt_from_mathml(text: str, source: str = "") -> Slt:
 
 
 def opt_from_mathml(text: str, source: str = "") -> Opt:
-    """Return the operator tree of Content MathML, or of the content part of parallel markup.
+    """Return the operator tree of Content MathML, or of the content part of parallel markup, or the one in an annotation.
 
     >>> opt_from_mathml("<math><apply><sin/><ci>x</ci></apply></math>").labels
     ('F!sin', 'V!x')
     """
-    found = content(read(text, source))
+    element = read(text, source)
+    if (written := _tangent(element)) is not None:
+        return opt_from_string(written, source)
+    found = content(element)
     if found is None:
         raise MathMLError(
             f"{_place(source)}only Presentation MathML here: an operator tree needs Content MathML"
@@ -58,6 +67,8 @@ def _place(source: str) -> str:
     return f"{source}: " if source else ""
 
 
+TANGENT = "application/x-tangent"
+"""The encoding of an annotation with a tree as a Tangent string: collections of published trees have no other form of a formula."""
 _CONTENT = frozenset(["mathml-content", "application/mathml-content+xml"])
 _PRESENTATION = frozenset(["mathml-presentation", "application/mathml-presentation+xml"])
 _TEX = frozenset(["application/x-tex", "tex", "latex", "application/x-latex"])
@@ -79,6 +90,21 @@ def latex(element: Element) -> str | None:
         if each.tag == "annotation" and each.attributes.get("encoding", "").lower() in _TEX:
             return each.text.strip()
     return element.attributes.get("alttext")
+
+
+def annotated_tree(tree: str) -> str:
+    """Return MathML that says nothing but a tree, as a Tangent string.
+
+    >>> slt_from_mathml(annotated_tree("[V!x,a[N!2]]")).edges
+    '-a'
+    """
+    return f'<math><annotation encoding="{TANGENT}">{html.escape(tree)}</annotation></math>'
+
+
+def _tangent(element: Element) -> str | None:
+    """Return the tree that an annotation says."""
+    found = (each for each in element.iterate() if each.tag == "annotation")
+    return next((each.text for each in found if each.attributes.get("encoding") == TANGENT), None)
 
 
 def _part(element: Element, encodings: frozenset[str], *, content: bool) -> Element | None:

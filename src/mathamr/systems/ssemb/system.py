@@ -80,10 +80,11 @@ class SsembSystem(FormulaSystem[StructEmb]):
         *,
         reader: str = READER,
         own_text: Path | None = None,
+        windows: bool = False,
         **more: Any,
     ) -> None:
         super().__init__(network, labels, **more)
-        self.reader, self._own_text = reader, own_text
+        self.reader, self._own_text, self._windows = reader, own_text, windows
 
     @cached_property
     def context(self) -> ContextReader:
@@ -104,9 +105,10 @@ class SsembSystem(FormulaSystem[StructEmb]):
         )
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
-        """Yield the context vectors of every formula."""
+        """Yield the context vectors of every formula; with windows, of the text around it alone, as published."""
         ours, theirs = tee(items)
-        found = self.context.encode(item.post for item in theirs)
+        encode = self.context.encode_windows if self._windows else self.context.encode
+        found = encode(item.post for item in theirs)
         for item, formulas in zip(ours, found, strict=True):
             yield Encoded(
                 id=item.post.id,
@@ -153,7 +155,7 @@ class SsembSystem(FormulaSystem[StructEmb]):
     @property
     def config(self) -> dict[str, Any]:
         """What the folder's configuration says of the system, with the name of its text encoder."""
-        return super().config | {"reader": self.reader}
+        return super().config | {"reader": self.reader} | ({"windows": True} if self._windows else {})
 
     @staticmethod
     def made_network(model: dict[str, Any], labels: FormulaLabels) -> StructEmb:
@@ -162,9 +164,10 @@ class SsembSystem(FormulaSystem[StructEmb]):
 
     @classmethod
     def read_more(cls, folder: ModelFolder) -> dict[str, Any]:
-        """Return the name of the text encoder, and its folder if it is the model's own."""
+        """Return the name of the text encoder, its folder if it is the model's own, and how much of a post it reads at once."""
         reader = str(folder.config["reader"])
-        return {"reader": reader, "own_text": folder.path / TEXT if reader == OWN else None}
+        own = folder.path / TEXT if reader == OWN else None
+        return {"reader": reader, "own_text": own, "windows": bool(folder.config.get("windows"))}
 
     def save(self, folder: Path) -> None:
         """Write the model folder; a text encoder of the box is named, the model's own is copied."""

@@ -86,11 +86,9 @@ FORMULA_GRAPH_TRAINING = FormulaExperiment(
 _SSEMB_MEASURES = ("nDCG'@10", "P'@5", "P'@10")
 
 
-def _augmented(name: str, kind: str, share: float, *published: float) -> FormulaVariant:
+def _augmented(name: str, kind: str, ranking: str, *published: float) -> FormulaVariant:
     figures = dict(zip(_SSEMB_MEASURES, published, strict=True))
-    return FormulaVariant(
-        name, "ssemb", "paper", (f"structure.kind={kind}",), "structure", figures, share=share
-    )
+    return FormulaVariant(name, "ssemb", "paper", (f"structure.kind={kind}",), ranking, figures)
 
 
 SSEMB_ABLATION = FormulaExperiment(
@@ -104,11 +102,11 @@ SSEMB_ABLATION = FormulaExperiment(
     measures=("nDCG'@10", "P'@5", "P'@10", "nDCG'", "MAP'", "Bpref"),
     scale=("structure.formulas=100000", "structure.epochs=80"),
     variants=(
-        _augmented("SSEmb", "both", 0.5, 0.7343, 0.7632, 0.6803),
-        _augmented("StructEmb", "both", 1.0, 0.6762, 0.6974, 0.6211),
-        _augmented("StructEmb-subs", "substitution", 1.0, 0.6744, 0.6974, 0.6013),
-        _augmented("StructEmb-attr_node_edge", "attribute-node-edge", 1.0, 0.6298, 0.6421, 0.5658),
-        _augmented("StructEmb-attr", "attribute", 1.0, 0.5898, 0.6329, 0.5068),
+        _augmented("SSEmb", "both", "paper", 0.7343, 0.7632, 0.6803),
+        _augmented("StructEmb", "both", "structure", 0.6762, 0.6974, 0.6211),
+        _augmented("StructEmb-subs", "substitution", "structure", 0.6744, 0.6974, 0.6013),
+        _augmented("StructEmb-attr_node_edge", "attribute-node-edge", "structure", 0.6298, 0.6421, 0.5658),
+        _augmented("StructEmb-attr", "attribute", "structure", 0.5898, 0.6329, 0.5068),
         _untrained("ssemb", "structure"),
         *BASELINES,
     ),
@@ -124,12 +122,12 @@ SSEMB_TRAINING = FormulaExperiment(
     variants=_trainings("ssemb", "structure"),
 )
 
-_PAPER = ("ssemb", "paper", ("structure.kind=both",), "structure")
+_PAPER = ("ssemb", "paper", ("structure.kind=both",), "paper")
 _OTHERS = ("BM25, layout tuples", "BM25, operator tuples", "shared parts", LEXICAL, "alignment")
 
 
 def _fused(name: str, *others: str) -> FormulaVariant:
-    return FormulaVariant(f"{name} + SSEmb", *_PAPER, share=0.5, others=others)
+    return FormulaVariant(f"{name} + SSEmb", *_PAPER, others=others)
 
 
 _TEAMS = {
@@ -159,7 +157,7 @@ def _with_runs(names: tuple[str, ...]) -> tuple[FormulaVariant, ...]:
         known = _TEAMS.get(_team(name), ())
         alone, both = (dict(zip(measures, known[start : start + 2], strict=False)) for start in (0, 2))
         rows.append(FormulaVariant(name, ranking=name, published=alone))
-        rows.append(FormulaVariant(f"{name} + SSEmb", *_PAPER, both, share=0.5, others=(name,)))
+        rows.append(FormulaVariant(f"{name} + SSEmb", *_PAPER, both, others=(name,)))
     for one, other in combinations(names, 2):
         figures = _PAIRED.get(frozenset({_team(one), _team(other)}), {})
         rows.append(FormulaVariant(f"{one} + {other}", published=figures, others=(one, other)))
@@ -178,7 +176,7 @@ SSEMB_FUSION = FormulaExperiment(
     measures=("nDCG'@10", "P'@10", "nDCG'", "MAP'", "Bpref"),
     scale=("structure.formulas=100000", "structure.epochs=80"),
     variants=(
-        FormulaVariant("SSEmb", *_PAPER, share=0.5),
+        FormulaVariant("SSEmb", *_PAPER),
         *(row for other in _OTHERS for row in (FormulaVariant(other, ranking=other), _fused(other, other))),
         _fused("lexical, alignment", LEXICAL, "alignment"),
     ),

@@ -18,7 +18,7 @@ class StructTraining(FormulaTraining):
     """The training of the network; the defaults are the paper's (section 3.1.3), except for the rate.
 
     Formulas with fewer than `smallest` nodes are left out. `reader` is the text encoder that the trained model reads
-    contexts with, which is not trained.
+    contexts with, which is not trained; with `windows` it reads the text around each formula alone, as published.
     """
 
     ranges: ClassVar[Ranges] = {"smallest": (1, 1e6)}
@@ -34,6 +34,7 @@ class StructTraining(FormulaTraining):
     smallest: int = 3
     validation: int = 2000
     reader: str = READER
+    windows: bool = False
 
 
 PUBLISHED = StructEmbConfiguration(size=400, edge_labels=False, norm="batch")
@@ -47,7 +48,9 @@ CONFIGURATIONS: dict[str, Configurations] = {
     "paper": (
         PUBLISHED,
         AugmentationConfiguration(),
-        StructTraining(learning_rate=1e-4, minimum_rate=1e-4, warmup=0, clip=1e9, reader=MINILM),
+        StructTraining(
+            learning_rate=1e-4, minimum_rate=1e-4, warmup=0, clip=1e9, reader=MINILM, windows=True
+        ),
     ),
     "near": (
         PUBLISHED,

@@ -210,10 +210,15 @@ class StructTrainer(TreeTrainer[StructStep]):
             "formulas": len(self.materials.train),
             **about,
         }
-        reader = self.configuration.reader
-        SsembSystem(self.network, self.materials.labels, reader=reader, name=self.name, about=about).save(
-            folder
-        )
+        own = self.configuration
+        SsembSystem(
+            self.network,
+            self.materials.labels,
+            reader=own.reader,
+            windows=own.windows,
+            name=self.name,
+            about=about,
+        ).save(folder)
 
 
 def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:

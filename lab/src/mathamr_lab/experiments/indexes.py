@@ -1,0 +1,68 @@
+"""Indexes and their runs, as a user makes them: posts indexed with a model, topics searched by a strategy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.topics import Topic
+from mathamr.evaluation.topicsearch import retrieve
+from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
+from mathamr.search.searcher import Index
+from mathamr.systems.ranking import Ranking, Task
+from mathamr_lab.experiments.setting import ExperimentSetting
+
+
+def index_posts(
+    setting: ExperimentSetting,
+    folder: Path,
+    model: Path | str,
+    paths: Sequence[Path] = (),
+    *,
+    start: Path | None = None,
+) -> BuildSummary:
+    """Index posts, those of the collection unless others are named, with a model; with `start` only what differs from that index of
+    them is made.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    if start is not None:
+        shutil.copytree(start, folder)
+    options = BuildOptions(
+        model=model,
+        parser=setting.parser,
+        parser_model=setting.parser_model,
+        beside=() if paths else setting.collection.beside,
+        device=setting.device,
+        workers=setting.workers,
+        rebuild=start is not None,
+    )
+    return build_index(paths or setting.collection.paths, folder, options)
+
+
+@contextmanager
+def index_from(
+    setting: ExperimentSetting, start: Path, model: Path | str, paths: Sequence[Path] = ()
+) -> Iterator[Path]:
+    """Yield an index with a model, made from another one of the same posts; it is removed at the end, since it can be large."""
+    with TemporaryDirectory(dir=start.parent) as place:
+        folder = Path(place) / "index"
+        index_posts(setting, folder, model, paths, start=start)
+        yield folder
+
+
+def search_index(
+    folder: Path,
+    topics: Sequence[Topic],
+    task: Task,
+    strategies: Mapping[str, str | Ranking | None],
+    depth: int = DEPTH,
+    device: str = "auto",
+) -> Iterator[Run]:
+    """Yield a run for each of the strategies, with its name."""
+    with Index.open(folder, device=device) as opened:
+        for name, strategy in strategies.items():
+            yield retrieve(opened, topics, task, strategy=strategy, depth=depth, name=name).run()
