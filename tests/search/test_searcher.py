@@ -27,7 +27,7 @@ from mathamr.search.fusion import FUSIONS
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.querycontext import StageTimer
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Promote
+from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Promote, Rerank
 from mathamr.systems.vectors import Vectors
 
 STRATEGIES = tuple(MathAMRPlusSystem.rankings["answers"])
@@ -288,6 +288,17 @@ def test_a_note_does_not_deny_words_that_occur_below_the_first_hits(index: Index
         "no word or formula of the query occurs in what is searched"
         in index.rank("qwxz", strategy="lexical")[1]
     )
+
+
+def test_a_note_does_not_deny_the_words_by_which_hits_were_found(index: Index) -> None:
+    for task, field in (("answers", "document"), ("formulas", "formula")):
+        query, ways = "the sum of $x^2$", (Lexical(), Nearest(field))
+        found_by_words = Rerank(first=ways[0], then=ways[1])
+        named_otherwise = Fuse(parts=(Component("mine", ways[0]), Component("single", ways[1])))
+        for ranking in (found_by_words, named_otherwise):
+            ranked, notes = index.rank(query, task, ranking, depth=5)
+            assert ranked
+            assert not any("no word or formula" in note for note in notes)
 
 
 def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:

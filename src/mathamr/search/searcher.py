@@ -56,6 +56,7 @@ from mathamr.systems.ranking import (
     default_first,
     fields_of,
     uses_words,
+    word_parts,
     with_weights,
 )
 from mathamr.systems.system import Item, System
@@ -268,7 +269,7 @@ class Index(Closing):
             confidence = self.confidence(asked, ranked)
             labels = confidence.matches() if task == "answers" else list(map(formula_match, ranked))
             if task == "formulas" or not confidence.unmentioned:
-                notes += self._remarks(context.query, ranked, ranking, where)
+                notes += self._remarks(context.query, ranked, (name, ranking), where)
             matches = dict(zip((each.id for each in ranked), labels, strict=True))
             maker = HitBuilder(self.archive, context, wanted, matches)
             build = maker.posts if task == "answers" else maker.formulas
@@ -351,7 +352,7 @@ class Index(Closing):
             context, task, chosen, SearchOptions.of_search(depth, where, pool, exact=exact)
         )
         more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
-        return found, notes + more + self._remarks(context.query, found, chosen[1], where)
+        return found, notes + more + self._remarks(context.query, found, chosen, where)
 
     @_one_revision
     def score(
@@ -382,7 +383,7 @@ class Index(Closing):
         return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 
     def _remarks(
-        self, query: Query, found: Sequence[RankedResult], ranking: Ranking, where: Filter | None
+        self, query: Query, found: Sequence[RankedResult], chosen: tuple[str, Ranking], where: Filter | None
     ) -> list[str]:
         """Return notes that explain unexpected hits."""
         if not found and not len(self):
@@ -391,13 +392,11 @@ class Index(Closing):
             return ["no entry fulfils the conditions of the query (phrases, excluded words, fields)"]
         if not found and where:
             return ["nothing that passes the filter matches the query"]
-        if uses_words(ranking) and not any(
-            {"lexical", "label", LISTED_BY} & each.evidence.keys() for each in found
-        ):
-            if found:
-                return [
-                    "no word or formula of the query occurs in these hits: they are only similar in meaning"
-                ]
+        name, ranking = chosen
+        parts = set(word_parts(ranking, name))
+        if parts and found and not any({*parts, "label", LISTED_BY} & each.evidence.keys() for each in found):
+            return ["no word or formula of the query occurs in these hits: they are only similar in meaning"]
+        if uses_words(ranking) and not found:
             return ["no word or formula of the query occurs in what is searched"]
         return []
 

@@ -378,6 +378,29 @@ def uses_words(ranking: Ranking) -> bool:
     return isinstance(ranking, Lexical) or any(map(uses_words, inner_of(ranking)))
 
 
+def word_parts(ranking: Ranking, name: str) -> Iterator[str]:
+    """Yield the names under which the results of a ranking of this name tell the words that they have.
+
+    There are none where words only choose what other scores order.
+
+    >>> both = Fuse(parts=(Component("words", Lexical()), Component("near", Nearest("b"))))
+    >>> near = Rerank(first=Lexical(), then=Nearest("b"))
+    >>> [list(word_parts(each, "mine")) for each in (Lexical(), both, near)]
+    [['mine'], ['words'], []]
+    """
+    match ranking:
+        case Lexical():
+            yield name
+        case Rerank(then=then):
+            yield from word_parts(then, name)
+        case Fuse():
+            for part in ranking.asked:
+                yield from word_parts(part.ranking, part.name)
+        case _:
+            for inner in inner_of(ranking):
+                yield from word_parts(inner, name)
+
+
 def default_first(named: Mapping[str, Ranking], default: str | None) -> Mapping[str, Ranking]:
     """Return the named rankings in order, but for the default, which comes first.
 
