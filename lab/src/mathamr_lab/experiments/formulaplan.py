@@ -51,6 +51,8 @@ UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
 """The settings of a training that changes nothing."""
 KEPT = 100
 """The results of a topic that are kept in the run of every row."""
+_MOST = 1_000_000
+"""More results than a topic can have among what was judged."""
 ANY_MODEL = "formula-graph"
 """The model of the index that the others are made from, and that answers without a network."""
 TEXT = "paper"
@@ -262,17 +264,10 @@ class FormulaPlan(Plan):
         self, bed: FormulaBed, index: Path, rankings: Mapping[str, Ranking], folder: Path
     ) -> None:
         """Write a run for each of the rankings."""
-        runs = search_index(index, bed.topics(), "formulas", rankings, self._depth(bed), self.setting.device)
-        for run in runs:
-            write_run(self._ranked(bed, run), folder / f"{slug(run.name)}.run", self._depth(bed))
-
-    def _depth(self, bed: FormulaBed) -> int:
-        """Return how many results a topic gets: all, if only those that were judged are kept."""
-        mark = self._index(bed).mark()
-        return int(mark.figures["formulas"]) if bed.among_judged and mark is not None else DEPTH
-
-    def _ranked(self, bed: FormulaBed, run: Run) -> Run:
-        return judged_alone(run, bed.qrels()) if bed.among_judged else run
+        among = bed.qrels() if bed.among_judged else None
+        device = self.setting.device
+        for run in search_index(index, bed.topics(), "formulas", rankings, device=device, among=among):
+            write_run(run, folder / f"{slug(run.name)}.run", _MOST)
 
     def _other(self, name: str, bed: FormulaBed) -> Stage:
         """Return the stage of a ranking without a network, or of another system's run."""
@@ -289,8 +284,9 @@ class FormulaPlan(Plan):
             if run is not None:
                 found = by_visual({name: read_run(run)}, self._posts(bed))[name]
             else:
-                found = other_run(name, self._posts(bed), bed.topics(), self._depth(bed))
-            write_run(self._ranked(bed, found), path, self._depth(bed))
+                depth = _MOST if bed.among_judged else DEPTH
+                found = other_run(name, self._posts(bed), bed.topics(), depth)
+            write_run(judged_alone(found, bed.qrels()) if bed.among_judged else found, path, _MOST)
             return {}
 
         title, needs = f"{bed.name} by {name}", (self._index(bed),)

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import DEPTH, Run
 from mathamr.evaluation.topics import Topic
-from mathamr.evaluation.topicsearch import retrieve
+from mathamr.evaluation.topicsearch import rerank_results, retrieve
 from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Ranking, Task
@@ -61,8 +62,19 @@ def search_index(
     strategies: Mapping[str, str | Ranking | None],
     depth: int = DEPTH,
     device: str = "auto",
+    among: Qrels | None = None,
 ) -> Iterator[Run]:
-    """Yield a run for each of the strategies, with its name."""
+    """Yield a run for each of the strategies, with its name: of what it finds, or of all that is judged `among` a topic's items."""
+    judged = {} if among is None else among.grades
+    given = Run.of("judged", {topic: [(item, 0.0) for item in items] for topic, items in judged.items()})
+    most = max(map(len, judged.values()), default=0)
     with Index.open(folder, device=device) as opened:
         for name, strategy in strategies.items():
-            yield retrieve(opened, topics, task, strategy=strategy, depth=depth, name=name).run()
+            found = (
+                retrieve(opened, topics, task, strategy=strategy, depth=depth, name=name)
+                if among is None
+                else rerank_results(
+                    opened, topics, given, task, strategy=strategy, depth=most, pool=most, name=name
+                )
+            )
+            yield found.run()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +19,13 @@ from mathamr.systems.formulagraph.network import (
     NodeNetwork,
 )
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr_lab.recipes.treetrainer import TreeTrainer
+from mathamr_lab.recipes.treetrainer import NearGraphs, TaughtGraphs, TreeTrainer
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.losses import (
     joint_loss,
     maxsim_scores,
     mutual_scores,
-    near_loss,
     node_losses,
-    order_loss,
 )
 from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
 from mathamr_lab.systems.formulagraph.pairing import pairing
@@ -42,35 +39,10 @@ Which = tuple[str, bool]
 """A view, and whether it is of sub-expressions."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TaughtBatch:
-    """Formulas that a teacher ordered: `pairs` of anchors and candidates by their places, and their scores."""
-
-    views: Mapping[str, FormulaBatch]
-    pairs: tuple[Tensor, Tensor]
-    scores: Tensor
+Views = Mapping[str, FormulaBatch]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NearBatch:
-    """Masked formulas, the formulas near to them, the place of the near one of each, and which others are near too."""
-
-    ours: Mapping[str, FormulaBatch]
-    theirs: Mapping[str, FormulaBatch]
-    places: Tensor
-    is_near: Tensor
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeStep:
-    """The graphs of a step, a teacher's scores of others, and formulas with near ones."""
-
-    graphs: Mapping[Which, FormulaBatch]
-    taught: TaughtBatch | None
-    near: NearBatch | None
-
-
-class NodeTrainer(TreeTrainer[NodeStep]):
+class NodeTrainer(TreeTrainer[Views, Mapping[Which, FormulaBatch]]):
     """Trains both networks on formulas."""
 
     found = "own formula"
@@ -100,18 +72,8 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         """Return the formulas of every batch."""
         return self.materials.batches(epoch)
 
-    def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
-        """Return the graphs of a batch: complete ones, and sub-expressions drawn for this epoch, renamed at random."""
-        generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        graphs = self._graphs(batch, generator) if self.configuration.contrast else {}
-        return NodeStep(graphs, self._taught(batch), self._near(batch, generator))
-
-    def first(self, count: int, epoch: int) -> NodeStep:
-        """Return the graphs of the first formulas of an epoch's first batch."""
-        return self.step(self.plan(epoch)[0].first(count), epoch)
-
-    def _graphs(self, batch: FormulaChoice, generator: np.random.Generator) -> dict[Which, FormulaBatch]:
-        """Return first graphs unchanged, and second ones, complete or in part, renamed."""
+    def _pairs_of(self, batch: FormulaChoice, generator: np.random.Generator) -> dict[Which, FormulaBatch]:
+        """Return first graphs unchanged, and second ones, complete or in part, renamed at random."""
         moves = self._renaming.drawn(len(batch.formulas), generator)
         found: dict[Which, FormulaBatch] = {}
         for view in sorted({pair.first for pair in self._pairs}):
@@ -130,45 +92,22 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             found[key] = batch_of(trees, batch.formulas, taken, labels)
         return found
 
-    def _taught(self, batch: FormulaChoice) -> TaughtBatch | None:
-        teacher = self.materials.teacher
-        if teacher is None or not len(batch.orders):
-            return None
-        formulas, anchors, candidates, scores = teacher.taught(batch.orders)
-        views = {view: self._whole(view, formulas) for view in VIEWS}
-        pairs = np.repeat(anchors, candidates.shape[1]), candidates.ravel()
-        return TaughtBatch(
-            views, (torch.from_numpy(pairs[0]), torch.from_numpy(pairs[1])), torch.from_numpy(scores)
-        )
+    def _whole(self, formulas: AnyArray) -> Views:
+        return {view: self._graphs(view, formulas) for view in VIEWS}
 
-    def _near(self, batch: FormulaChoice, generator: np.random.Generator) -> NearBatch | None:
-        teacher, configuration = self.materials.teacher, self.configuration
-        if teacher is None or not len(batch.near):
-            return None
-        found = teacher.draw_near(batch.near, configuration.nearest, generator)
-        ours = {view: self._whole(view, found.ours, configuration.near_mask, generator) for view in VIEWS}
-        theirs = {view: self._whole(view, found.theirs) for view in VIEWS}
-        return NearBatch(ours, theirs, torch.from_numpy(found.places), torch.from_numpy(found.is_near))
+    def _masked(self, formulas: AnyArray, generator: np.random.Generator) -> Views:
+        return {view: self._graphs(view, formulas, generator) for view in VIEWS}
 
-    def _whole(
-        self, view: str, formulas: AnyArray, mask: float = 0.0, generator: np.random.Generator | None = None
+    def _graphs(
+        self, view: str, formulas: AnyArray, generator: np.random.Generator | None = None
     ) -> FormulaBatch:
-        """Return complete graphs; with `mask`, such a share of their labels is unknown."""
+        """Return complete graphs; with a generator, a share of their labels is unknown."""
         trees = self.materials.trees(view)
         taken, labels = whole(trees, formulas), None
         if generator is not None:
-            labels = np.where(generator.random(len(taken.nodes)) < mask, 0, trees.labels[taken.nodes])
+            hidden = generator.random(len(taken.nodes)) < self.configuration.near_mask
+            labels = np.where(hidden, 0, trees.labels[taken.nodes])
         return batch_of(trees, formulas, taken, labels)
-
-    def loss(self, step: NodeStep) -> Tensor:
-        """Return the loss of the pairings, of the orders that a teacher gives, and of finding near formulas."""
-        weight = self.configuration.contrast
-        losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
-        if step.taught is not None:
-            losses.append(self.configuration.teacher * self._order_loss(step.taught))
-        if step.near is not None:
-            losses.append(self.configuration.near * self._near_loss(step.near))
-        return torch.stack(losses).sum()
 
     def _contrast(self, given: Mapping[Which, FormulaBatch]) -> Tensor:
         graphs = {which: batch.to(self.device) for which, batch in given.items()}
@@ -200,27 +139,21 @@ class NodeTrainer(TreeTrainer[NodeStep]):
             found: Tensor = self.network(view, batch)
         return found
 
-    def _order_loss(self, taught: TaughtBatch) -> Tensor:
-        pairs = (taught.pairs[0].to(self.device), taught.pairs[1].to(self.device))
-        wanted = taught.scores.to(self.device)
-        losses = []
-        for view, batch in taught.views.items():
+    def _order_scores(self, taught: TaughtGraphs[Views]) -> Iterator[Tensor]:
+        """Yield the scores by MaxSim in both directions."""
+        pairs = taught.anchors.repeat_interleave(taught.candidates.shape[1]), taught.candidates.flatten()
+        for view, batch in taught.graphs.items():
             there = batch.to(self.device)
             vectors = self._vectors(view, there)
             scores = mutual_scores(vectors, there.starts, vectors, there.starts, pairs)
-            losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
-        return torch.stack(losses).mean()
+            yield scores.view_as(taught.scores)
 
-    def _near_loss(self, near: NearBatch) -> Tensor:
-        """Return the mean over both views of the loss of finding near formulas by MaxSim, which is what a search compares."""
-        places, is_near = near.places.to(self.device), near.is_near.to(self.device)
-        losses = []
+    def _near_scores(self, near: NearGraphs[Views]) -> Iterator[Tensor]:
+        """Yield the scores by MaxSim."""
         for view in VIEWS:
             ours, theirs = near.ours[view].to(self.device), near.theirs[view].to(self.device)
             vectors, others = self._vectors(view, ours), self._vectors(view, theirs)
-            scores = maxsim_scores(vectors, ours.starts, others, theirs.starts)
-            losses.append(near_loss(scores, places, is_near, self.configuration.near_temperature))
-        return torch.stack(losses).mean()
+            yield maxsim_scores(vectors, ours.starts, others, theirs.starts)
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
@@ -232,17 +165,11 @@ class NodeTrainer(TreeTrainer[NodeStep]):
         losses, ranks = [], []
         for batch in batches:
             generator = np.random.default_rng([self.configuration.seed, 3, batch.number])
-            losses.append(float(self._contrast(self._graphs(batch, generator))))
+            losses.append(float(self._contrast(self._pairs_of(batch, generator))))
             ranks += self._ranks(batch, generator)
         loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
-        held = self.materials.held_orders()
-        taught, near = self._taught(held), self._near(held, np.random.default_rng(self.configuration.seed))
-        figures = {
-            "loss": loss,
-            "order": 0.0 if taught is None else float(self._order_loss(taught)),
-            "near": 0.0 if near is None else float(self._near_loss(near)),
-        }
-        return self.validation(figures, mrr, max(len(batch.formulas) for batch in batches))
+        most = max(len(batch.formulas) for batch in batches)
+        return self.validation(loss, mrr, most, np.random.default_rng(self.configuration.seed))
 
     def _ranks(self, batch: FormulaChoice, generator: np.random.Generator) -> list[int]:
         found: list[int] = []

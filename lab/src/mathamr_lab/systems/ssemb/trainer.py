@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +16,7 @@ from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.ssemb.system import SsembSystem
-from mathamr_lab.recipes.treetrainer import TreeTrainer
-from mathamr_lab.systems.formulagraph.losses import near_loss, order_loss
+from mathamr_lab.recipes.treetrainer import NearGraphs, TaughtGraphs, TreeTrainer
 from mathamr_lab.systems.formulagraph.renaming import Renaming
 from mathamr_lab.systems.formulagraph.start import share_start
 from mathamr_lab.systems.formulagraph.teacher import (
@@ -65,24 +65,7 @@ class StructViews(NamedTuple):
     other: GraphNumbers
 
 
-class NearStructures(NamedTuple):
-    """Masked graphs, those near to them, the place of the near one of each, and which others are near too."""
-
-    ours: GraphNumbers
-    theirs: GraphNumbers
-    places: Tensor
-    is_near: Tensor
-
-
-class StructStep(NamedTuple):
-    """Two views of the same formulas; the graphs that a teacher ordered, by their places, with their scores; and near ones."""
-
-    views: StructViews | None
-    taught: tuple[GraphNumbers, Tensor, Tensor, Tensor] | None
-    near: NearStructures | None
-
-
-class StructTrainer(TreeTrainer[StructStep]):
+class StructTrainer(TreeTrainer[GraphNumbers, StructViews]):
     """Trains StructEmb on formulas."""
 
     found = "own view"
@@ -115,17 +98,7 @@ class StructTrainer(TreeTrainer[StructStep]):
         cuts = [cut for cut in cuts if len(cut) > 1]
         return choose(cuts, self.materials.teacher, configuration, generator)
 
-    def step(self, batch: FormulaChoice, epoch: int) -> StructStep:
-        """Return what the losses compare, drawn for this epoch."""
-        generator = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        views = self._views(batch, generator) if self.configuration.contrast else None
-        return StructStep(views, self._taught(batch), self._near(batch, generator))
-
-    def first(self, count: int, epoch: int) -> StructStep:
-        """Return the first formulas of an epoch's first batch."""
-        return self.step(self.plan(epoch)[0].first(count), epoch)
-
-    def _views(self, batch: FormulaChoice, generator: np.random.Generator) -> StructViews:
+    def _pairs_of(self, batch: FormulaChoice, generator: np.random.Generator) -> StructViews:
         graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
         moves = self._renaming.drawn(len(graphs), generator)
         renamed = self._renaming.applied(graphs.labels.astype(np.int64), graphs.owners, moves)
@@ -133,56 +106,28 @@ class StructTrainer(TreeTrainer[StructStep]):
         other = view(graphs.changed(labels=renamed.astype(np.int32)), self.augmentation, labels, generator)
         return StructViews(GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device))
 
-    def _taught(self, batch: FormulaChoice) -> tuple[GraphNumbers, Tensor, Tensor, Tensor] | None:
-        teacher = self.materials.teacher
-        if teacher is None or not len(batch.orders):
-            return None
-        formulas, *places = teacher.taught(batch.orders)
-        ours, others, scores = (torch.from_numpy(each).to(self.device) for each in places)
-        return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
+    def _whole(self, formulas: AnyArray) -> GraphNumbers:
+        return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device)
 
-    def _near(self, batch: FormulaChoice, generator: np.random.Generator) -> NearStructures | None:
-        teacher, configuration = self.materials.teacher, self.configuration
-        if teacher is None or not len(batch.near):
-            return None
-        found, graphs = teacher.draw_near(batch.near, configuration.nearest, generator), self.materials.graphs
-        hidden = replace(self.augmentation, kind="attribute", mask=configuration.near_mask)
-        ours = view(graphs.chosen(found.ours), hidden, len(self.materials.labels), generator)
-        return NearStructures(
-            GraphNumbers.of(ours, self.device),
-            GraphNumbers.of(graphs.chosen(found.theirs), self.device),
-            torch.from_numpy(found.places).to(self.device),
-            torch.from_numpy(found.is_near).to(self.device),
-        )
+    def _masked(self, formulas: AnyArray, generator: np.random.Generator) -> GraphNumbers:
+        hidden = replace(self.augmentation, kind="attribute", mask=self.configuration.near_mask)
+        graphs = self.materials.graphs.chosen(formulas)
+        return GraphNumbers.of(view(graphs, hidden, len(self.materials.labels), generator), self.device)
 
-    def loss(self, step: StructStep) -> Tensor:
-        """Return the loss of both views, of the orders that a teacher gives, and of finding near formulas."""
-        losses = []
-        if step.views is not None:
-            losses.append(self.configuration.contrast * self._agreement(step.views))
-        if step.taught is not None:
-            losses.append(self.configuration.teacher * self._order_loss(step.taught))
-        if step.near is not None:
-            losses.append(self.configuration.near * self._near_loss(step.near))
-        return torch.stack(losses).sum()
-
-    def _agreement(self, views: StructViews) -> Tensor:
+    def _contrast(self, views: StructViews) -> Tensor:
         return agreement_loss(
             self.network.projected(views.one),
             self.network.projected(views.other),
             self.configuration.temperature,
         )
 
-    def _order_loss(self, taught: tuple[GraphNumbers, Tensor, Tensor, Tensor]) -> Tensor:
-        graphs, ours, others, wanted = taught
-        vectors = self.network(graphs)
-        scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
-        return order_loss(scores, wanted, self.configuration.teacher_temperature)
+    def _order_scores(self, taught: TaughtGraphs[GraphNumbers]) -> Iterator[Tensor]:
+        vectors = self.network(taught.graphs)
+        yield torch.einsum("ad,acd->ac", vectors[taught.anchors], vectors[taught.candidates])
 
-    def _near_loss(self, near: NearStructures) -> Tensor:
-        """Return the loss of finding near formulas by the cosine of their vectors, which is what a search compares."""
-        scores = self.network(near.ours) @ self.network(near.theirs).T
-        return near_loss(scores, near.places, near.is_near, self.configuration.near_temperature)
+    def _near_scores(self, near: NearGraphs[GraphNumbers]) -> Iterator[Tensor]:
+        """Yield the cosines."""
+        yield self.network(near.ours) @ self.network(near.theirs).T
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
@@ -192,16 +137,11 @@ class StructTrainer(TreeTrainer[StructStep]):
             return None
         self.network.eval()
         generator = np.random.default_rng([self.configuration.seed, 3])
-        views, orders = self._views(FormulaChoice(0, held), generator), self.materials.held_orders()
-        taught, near = self._taught(orders), self._near(orders, generator)
-        figures = {
-            "loss": float(self._agreement(views)),
-            "order": 0.0 if taught is None else float(self._order_loss(taught)),
-            "near": 0.0 if near is None else float(self._near_loss(near)),
-        }
+        views = self._pairs_of(FormulaChoice(0, held), generator)
+        loss = float(self._contrast(views))
         scores = self.network(views.one) @ self.network(views.other).T
         ranks = (scores > scores.diagonal()[:, None]).sum(1) + 1
-        return self.validation(figures, float((1 / ranks.float()).mean()), len(held))
+        return self.validation(loss, float((1 / ranks.float()).mean()), len(held), generator)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write the folder of the network; the recipe's next stage adds the text encoder."""
