@@ -7,7 +7,9 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
+from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.scores import Scores
+from mathamr.formulas.alignment import similarity
 from mathamr.formulas.mathml.markup import annotated_tree
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
@@ -36,7 +38,7 @@ def given(name: str, latex: str) -> Formula:
 
 
 def test_bm25_over_latex_is_the_baseline_s() -> None:
-    found = other_run("BM25, LaTeX n-grams", posts(), TOPICS, 99)
+    found = other_run("BM25, LaTeX n-grams", posts(), TOPICS)
     baseline = LatexBm25([Candidate(str(n), "", (latex,)) for n, latex in enumerate(LATEX)])
     hits = baseline.rank([Candidate("", "", (latex,)) for latex in QUERIES.values()], 99)
     assert found.name == "BM25, LaTeX n-grams"
@@ -53,22 +55,35 @@ def test_parts_and_tuples_of_trees_find_the_formula_itself_first() -> None:
             (trees, asked),
         ):
             if bed is posts() or name != "BM25, LaTeX n-grams":
-                found = other_run(name, bed, topics, 3)
+                found = other_run(name, bed, topics)
                 assert [hits[0].id for hits in found.rankings.values()] == ["1", "2", "3", "4"], name
-                assert all(len(hits) <= 3 for hits in found.rankings.values())
+
+
+def test_alignment_orders_what_shares_parts_and_judged_formulas_alone_if_so_wanted() -> None:
+    everything = other_run("alignment", posts(), TOPICS)
+    judged = other_run("alignment", posts(), TOPICS, Qrels(GRADES))
+    for topic, latex in QUERIES.items():
+        query, shared = parse(latex), set(other_run("shared parts", posts(), TOPICS).ids(topic))
+        worth = {
+            str(number): similarity((query.opt, query.slt), (parsed.opt, parsed.slt))
+            for number, parsed in enumerate(map(parse, LATEX))
+        }
+        assert everything.ids(topic) == sorted(shared, key=lambda each: (-worth[each], each))
+        assert judged.ids(topic) == [each for each in everything.ids(topic) if each in GRADES[topic]]
+    assert judged.rankings["B.1"]
 
 
 def test_shared_parts_find_the_formulas_with_a_square_of_x() -> None:
-    found = other_run("shared parts", posts(), TOPICS, 99)
+    found = other_run("shared parts", posts(), TOPICS)
     assert set(found.ids("B.1")[:2]) <= {"2", "5", "10"}
 
 
 def test_formulas_without_latex_have_no_ranking_by_it() -> None:
     trees = [formula_post(given(str(number), latex)) for number, latex in enumerate(LATEX)]
     asked = formula_topics([given("B.1", "x^2")])
-    assert not other_run("BM25, LaTeX n-grams", trees, asked, 9).rankings.get("B.1")
+    assert not other_run("BM25, LaTeX n-grams", trees, asked).rankings.get("B.1")
     with pytest.raises(MathAMRError, match="unknown ranking of formulas"):
-        other_run("by heart", trees, asked, 9)
+        other_run("by heart", trees, asked)
 
 
 def test_a_table_has_means_over_seeds_sets_and_what_is_known() -> None:

@@ -19,24 +19,25 @@ from mathamr.core.settings import TREES
 from mathamr.evaluation.baselines import candidates
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
-from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
+from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.formulagraph.system import ROWS, FormulaGraphSystem
-from mathamr.systems.ranking import Aligned, Fuse, Lexical, MaxSim, NearestRows, Ranking, Rerank
+from mathamr.systems.ranking import Fuse, Lexical, MaxSim, NearestRows, Ranking, Rerank
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulabed import FormulaBed, bed_of
-from mathamr_lab.experiments.formulaothers import other_run
+from mathamr_lab.experiments.formulaothers import MOST, other_run
 from mathamr_lab.experiments.indexes import index_from, index_posts, search_index
 from mathamr_lab.experiments.judgedpool import pool_bed
 from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, is_ntcir12, ntcir12_bed
-from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan, judged_alone
+from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan
 from mathamr_lab.experiments.rerank import by_visual
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -51,17 +52,12 @@ UNTRAINED = ("learning_rate=0", "minimum_rate=0", "epochs=1")
 """The settings of a training that changes nothing."""
 KEPT = 100
 """The results of a topic that are kept in the run of every row."""
-_MOST = 1_000_000
-"""More results than a topic can have among what was judged."""
 ANY_MODEL = "formula-graph"
 """The model of the index that the others are made from, and that answers without a network."""
 TEXT = "paper"
 """The ranking of SSEmb that reads the text around formulas."""
-WITHOUT_NETWORK: Mapping[str, Ranking] = {
-    "lexical": Lexical(),
-    "alignment": Rerank(first=Lexical(), then=Aligned(), pool=200, keeps_rest=True),
-}
-"""By name: the rankings of every index by terms, and by the trees of the first formulas, aligned."""
+WITHOUT_NETWORK: Mapping[str, Ranking] = {"lexical": Lexical()}
+"""The rankings without a network that an index has."""
 
 
 def from_nearest(ranking: Ranking) -> Ranking:
@@ -264,10 +260,9 @@ class FormulaPlan(Plan):
         self, bed: FormulaBed, index: Path, rankings: Mapping[str, Ranking], folder: Path
     ) -> None:
         """Write a run for each of the rankings."""
-        among = bed.qrels() if bed.among_judged else None
-        device = self.setting.device
+        device, among = self.setting.device, _among(bed)
         for run in search_index(index, bed.topics(), "formulas", rankings, device=device, among=among):
-            write_run(run, folder / f"{slug(run.name)}.run", _MOST)
+            write_run(run, folder / f"{slug(run.name)}.run", MOST)
 
     def _other(self, name: str, bed: FormulaBed) -> Stage:
         """Return the stage of a ranking without a network, or of another system's run."""
@@ -284,9 +279,8 @@ class FormulaPlan(Plan):
             if run is not None:
                 found = by_visual({name: read_run(run)}, self._posts(bed))[name]
             else:
-                depth = _MOST if bed.among_judged else DEPTH
-                found = other_run(name, self._posts(bed), bed.topics(), depth)
-            write_run(judged_alone(found, bed.qrels()) if bed.among_judged else found, path, _MOST)
+                found = other_run(name, self._posts(bed), bed.topics(), _among(bed))
+            write_run(found, path, MOST)
             return {}
 
         title, needs = f"{bed.name} by {name}", (self._index(bed),)
@@ -358,6 +352,11 @@ def _joined(name: str, parts: Sequence[Path]) -> tuple[Run, Figures]:
     if len(runs) < len(parts):
         raise NotApplicableError("a ranking has found nothing: the formulas have no LaTeX")
     return Run(name, runs[0].rankings) if len(runs) == 1 else fuse_runs(runs, "rrf", name=name), {}
+
+
+def _among(bed: FormulaBed) -> Qrels | None:
+    """Return the judgments that say what is ranked, if not everything is."""
+    return bed.qrels() if bed.among_judged else None
 
 
 def _trees() -> dict[str, str]:
