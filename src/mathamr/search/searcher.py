@@ -56,8 +56,8 @@ from mathamr.systems.ranking import (
     default_first,
     fields_of,
     uses_words,
-    word_parts,
     with_weights,
+    word_parts,
 )
 from mathamr.systems.system import Item, System
 from mathamr.text.backend import ONNX
