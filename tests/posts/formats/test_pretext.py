@@ -120,3 +120,17 @@ def test_open_problems_are_posts_of_their_own(tmp_path: Path) -> None:
         "problem": "problem",
         "conjecture": "conjecture",
     }
+
+
+def test_a_theorem_that_is_still_to_be_written_is_found_by_its_name(tmp_path):
+    sections = "<section><title>A</title><p>Words.</p><theorem><title>Urysohn</title><statement/></theorem><theorem/></section>"
+    posts, _ = read_files(tmp_path, a_ptx=f"<pretext><article>{sections}</article></pretext>")
+    assert [post.title for post in posts.values()] == ["a", "Theorem (Urysohn)"]
+
+
+def test_a_last_section_that_is_still_to_be_written_is_found_by_its_title(tmp_path):
+    long = (
+        f"<section><title>A</title><p>{'Words. ' * 500}</p></section><section><title>Sylow</title></section>"
+    )
+    posts, _ = read_files(tmp_path, a_ptx=f"<pretext><article>{long}</article></pretext>")
+    assert [post.title for post in posts.values()][-1] == "a: Sylow"

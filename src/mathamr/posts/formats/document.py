@@ -28,6 +28,7 @@ from mathamr.posts.report import Report
 _TAGS = re.compile(r"<[^<>]*>")
 _MEANS_MATH = re.compile(r"\$|\\(?=[(\[]|begin\b|(?:eq)?ref\b)")
 _WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(eq=False)
@@ -40,6 +41,17 @@ class DocumentPart(OutlinePart):
     html: list[str] = field(default_factory=list)
     links: list[tuple[str, str, str]] = field(default_factory=list)
     name: str = ""
+
+    @property
+    def has_text(self) -> bool:
+        """True if anything is written in it."""
+        return bool("".join(self.html).strip())
+
+    @property
+    def is_named(self) -> bool:
+        """True for a statement with a name of its own, as `Theorem (Euler)`, which can be found by that."""
+        is_statement = self.kind not in ("section", *ANSWERING) and self.statement is None
+        return is_statement and len(_LETTERS.findall(self.headings[-1] if self.headings else "")) > 1
 
     @property
     def words(self) -> int:
@@ -130,10 +142,12 @@ class Document:
         parts = list(self._join())
         labels = self._identify(parts)
         is_titled = self.title not in ("", stem(Path(self.path)))
-        if is_titled and not any("".join(part.html).strip() for part in parts):
-            parts = parts[:1]  # a document that says nothing but its title: it can be found by that
-        elif (parts := [part for part in parts if "".join(part.html).strip()]) == []:
-            return
+        telling = [part for part in parts if part.has_text or part.is_named]
+        if parts[-1].kind == "section" and parts[-1].headings and not parts[-1].has_text:
+            telling.append(parts[-1])  # which no other is joined to
+        if not telling and is_titled:
+            telling = parts[:1]  # a document that says nothing but its title: it can be found by that
+        parts = telling
         for part in parts:
             part.body = "\n".join(part.html)
             title = (

@@ -283,3 +283,25 @@ def test_keys_of_a_glossary_that_print_nothing_are_no_words(tmp_path: Path) -> N
     (post,) = posts.values()
     assert "not:seq" not in passage(post).text
     assert "for a limit" in passage(post).text
+
+
+@pytest.mark.parametrize(
+    ("source", "titles"),
+    [
+        (
+            r"\section{Hausdorff}\section{Tychonoff}Words.\section{Sylow}",
+            ["a: Hausdorff", "a: Tychonoff", "a: Sylow"],
+        ),
+        (r"\section{A}\subsection{B}\subsection{C}Words.\section{D}\subsection{E}", ["a: A: B", "a: A: C", "a: D: E"]),
+        (r"\section{A}\begin{theorem}[Urysohn]\end{theorem}\begin{lemma}\end{lemma}\section{}", ["a: A", "Theorem (Urysohn)"]),
+        (r"\section{A}\begin{theorem}[Urysohn]Words.\end{theorem}", ["Theorem (Urysohn)"]),
+        (r"\title{Zorn}", ["Zorn"]),
+    ],
+)  # fmt: skip
+def test_what_is_still_to_be_written_is_found_by_its_title_where_no_other_post_shows_that(
+    tmp_path, source, titles
+):
+    posts, _ = read_files(
+        tmp_path, a_tex=f"\\documentclass{{article}}\\begin{{document}}{source}\\end{{document}}"
+    )
+    assert [post.title for post in posts.values()] == titles

@@ -70,6 +70,11 @@ class LatexPart(OutlinePart):
             return self.headings[-1] if self.headings else ""
         return self.title[len(self.shown) + 2 : -1] if self.title.startswith(f"{self.shown} (") else ""
 
+    @property
+    def has_text(self) -> bool:
+        """True if it has words of its own or a proof."""
+        return bool(self.body.strip() or self.proofs)
+
 
 def is_cut(text: str) -> bool:
     """Return True for a document that begins and has no end, as a file that was not copied whole."""

@@ -60,14 +60,13 @@ def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> I
     document = _relative(source.file, root, "document")
     numbering = Numbering(source.text, source.theorems, source.counters)
     numbering.correct(_written_numbers(source))
-    parts = Outline(source.text, stem(Path(document)), source.theorems, report, numbering.at).parts()
+    name = stem(Path(document))
+    parts = Outline(source.text, name, source.theorems, report, numbering.at).parts()
     if is_cut(source.text):
         report.at(display_path(source.file))
         report.skip("document without an end", "it has no \\end{document}: it may be cut off")
     labels = _identify(parts, document)
-    for part in parts:
-        if not part.body.strip() and not part.proofs:
-            continue
+    for part in _telling(parts, name):
         file, part.line = source.place(part.start)
         mentions = [
             *_mentions(part.body, labels, numbering.labels, report),
@@ -84,6 +83,20 @@ def _posts(source: Source, root: Path, report: Report, paper: Paper | None) -> I
             tags=paper.tags if paper else (),
             date=paper.date if paper else None,
         )
+
+
+def _telling(parts: list[LatexPart], name: str) -> list[LatexPart]:
+    """Return the parts that say something, if only by a title that no other part shows: of a section that is still to be written."""
+    shown: set[tuple[str, ...]] = set()
+    for part in parts:
+        above = part.headings if part.has_text else part.headings[:-1]
+        shown.update(above[:depth] for depth in range(1, len(above) + 1))
+    found = [
+        part
+        for part in parts
+        if part.has_text or (part.own_name and not (part.kind == "section" and part.headings in shown))
+    ]
+    return found or [part for part in parts[:1] if part.title != name]
 
 
 def _written_numbers(source: Source) -> dict[str, Numbered]:
