@@ -1,4 +1,6 @@
-"""`FORMATS`: the formats of input, each described once: how its files are told, what reads them, how its posts are marked up."""
+"""`FORMATS`: the formats of input, each described once: how its files are recognised, what reads them, and the markup of its
+posts.
+"""
 
 from __future__ import annotations
 
@@ -104,7 +106,8 @@ class Format:
     """True if its files may define macros, for their own formulas and those of others."""
     learner: str | None = None
     """A function from the text of a file to what reading the others needs to know of it, in JSON; `None` if it neither tells nor needs
-    anything. The reader's third argument is then the list of these of all files, or `None` if it must find out itself."""
+    anything. The reader's third argument is then the list of these of all files, or `None` if it must find out itself.
+    """
 
     def recognises(self, head: Head) -> bool:
         """Return whether a file is of this format."""
@@ -411,5 +414,5 @@ def detect(path: Path) -> str | None:
 
 
 def format_of(file_head: Head, names: Mapping[str, Format] | list[str]) -> str | None:
-    """Return the first format among `names` of which a file is."""
+    """Return the first of these formats that recognises the file."""
     return next((name for name in names if FORMATS[name].recognises(file_head)), None)

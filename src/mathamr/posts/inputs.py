@@ -205,7 +205,9 @@ def read_text(path: Path, report: Report, largest: int | None = None) -> str | N
 def bounded_lines(
     stream: io.BufferedIOBase, file: str, report: Report, largest: int, problem: str
 ) -> Iterator[str]:
-    """Yield the lines of a text with their ends, each after `report.at`; of more than `largest` bytes none is read, which is a `problem`."""
+    """Yield the lines of a text with their ends, each after `report.at`; a line of more than `largest` bytes is skipped and
+    reported as `problem`.
+    """
     number, too_long = 0, False
     while raw := stream.readline(largest):
         if not too_long:

@@ -6,7 +6,9 @@ from enum import IntEnum
 
 
 class Level(IntEnum):
-    """What a representative of the post stands for; nodes of formulas' trees and tokens of text are systems' own."""
+    """What a vector represents: a formula, a sentence or the whole post, or, for some systems, a node of a formula's tree or a
+    token.
+    """
 
     FORMULA = 0
     SENTENCE = 1

@@ -102,7 +102,7 @@ class Passage:
 
     @classmethod
     def from_json(cls, line: str) -> Passage:
-        """Return the inverse of `to_json`."""
+        """Parse the JSON line of `to_json`."""
         row: dict[str, Any] = json.loads(line)
         return cls(
             row["post"],
@@ -143,7 +143,9 @@ def passage_fingerprints() -> dict[Markup, str]:
 
 @lru_cache(maxsize=8)
 def passage_fingerprint(markup: Markup) -> str:
-    """Return a word for how posts in a markup become sentences: it changes when those of an example do."""
+    """Return a fingerprint of the rules that split posts of a markup into sentences: it changes when the sentences of an
+    example change.
+    """
     content = passage(Post("probe", "note", _PROBES[markup], title="On $x$", markup=markup)).to_json()
     return blake2b(content.encode(), digest_size=8).hexdigest()
 
@@ -274,7 +276,9 @@ def _is_word(character: str) -> bool:
 
 
 def _normalise(text: str) -> str:
-    """Return one blank for any white space, none before a stop, composed characters, and no look-alike of a placeholder."""
+    """Return the text with single blanks, none of them before a stop, with composed characters, and without look-alikes of a
+    placeholder.
+    """
     text = " ".join(text.replace(PARAGRAPH, " ").split())
     if " ." in text or " ," in text or " ?" in text:
         text = _LOOSE_MARK.sub("", text)

@@ -111,7 +111,7 @@ class Post:
 
     @classmethod
     def from_json(cls, line: str) -> Post:
-        """Return the inverse of `to_json`."""
+        """Parse the JSON line of `to_json`."""
         return cls.from_row(json.loads(line))
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Read posts: `read_posts` chooses a format for every file and streams what its reader finds."""
+"""`read_posts`: chooses a format for every file and streams what its reader finds."""
 
 from __future__ import annotations
 

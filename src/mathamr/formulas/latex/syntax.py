@@ -35,7 +35,7 @@ Row = list[int | Construct]
 
 
 class CommandSyntax(NamedTuple):
-    """How a command is read: the kind of its piece, its arguments, details, and whether it is nothing to put a script on.
+    """How a command is read: the kind of its piece, its arguments, details, and (`silent`) whether scripts cannot attach to it.
 
     The arguments are letters: `m` a formula in braces or the next piece, `M` the same as a script, `o` a formula in brackets,
     `r` text as it is written, `b` such text in brackets, `B` any number of those (the first counts), `s` a star, `t` words,

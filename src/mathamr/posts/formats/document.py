@@ -55,7 +55,7 @@ class DocumentPart(OutlinePart):
 
     @property
     def words(self) -> int:
-        """How many words its body has."""
+        """The number of words in its body."""
         return sum(1 for piece in self.html for _ in _WORD.finditer(_TAGS.sub(" ", piece)))
 
 

@@ -246,7 +246,7 @@ class PostFormulas:
 
     @classmethod
     def of_body(cls, post: Post, names: Sequence[str]) -> PostFormulas:
-        """Return those of the body, which come after those of the title."""
+        """Return the formulas of the body, with those of the title already passed."""
         formulas = cls(post, names)
         for piece in title_pieces(post.title, post.markup):
             if piece.kind == "formula":

@@ -30,8 +30,8 @@ class Grammar(Factors):
     __slots__ = ()
 
     def parse(self, rule: str) -> Node | None:
-        """Parse the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`); return None if it
-        does not fit.
+        """Parse the complete list as one expression by a rule (`Anything`, `Subscript`, `Superscript`); return None if it does
+        not fit.
 
         Alternatives are tried in turn: with kets and bars one deep, without kets, with bars two and three deep.
         """

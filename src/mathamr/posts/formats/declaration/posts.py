@@ -118,7 +118,7 @@ def _short_names(declared: Declaration) -> Iterator[str]:
 
 
 def _made(declared: Declaration) -> str:
-    """Return how a declaration came about that no one wrote."""
+    """Return how a generated declaration came about; empty for one that somebody wrote."""
     if declared.origin and declared.word not in ("alias", "field", "constructor"):
         return f"made from {declared.origin} by an attribute; the statement is translated word by word"
     return ""
@@ -192,6 +192,6 @@ def heading_of(text: str) -> str:
 
 
 def declaring_module(post: Post) -> str:
-    """Return the module that declares it."""
+    """Return the module that holds the declaration of a post."""
     found = [tag.removeprefix("module:") for tag in post.tags if tag.startswith("module:")]
     return max(found, key=len, default="")

@@ -21,7 +21,7 @@ _SLANTED = frozenset(["em", "i"])
 
 
 def is_typeset(content: str) -> bool:
-    """Return whether the content of an element that is marked as a formula is set with HTML, and is no LaTeX."""
+    """Return True if the content of an element that is marked as a formula is set with HTML and is not LaTeX."""
     return "\\" not in content and "$" not in content and _SET.search(content) is not None
 
 

@@ -91,7 +91,7 @@ def _read(definitions: tuple[str, ...]) -> Macros:
 
 
 def resolved(path: Path) -> Path | None:
-    """Return where a path leads; `None` where it is no path: a loop of links, a NUL, a name too long."""
+    """Return the target of a path; `None` if it cannot be resolved (a loop of links, a NUL, a name too long)."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):

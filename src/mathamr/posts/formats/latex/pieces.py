@@ -379,7 +379,7 @@ class _Reader:
         return {start: end for start, end, _ in definition_places(self._text)}
 
     def _skip_past(self, closing: str) -> int | None:
-        """Step over everything to the end of `closing`; where it begins, or `None` where it is missing."""
+        """Step over everything to the end of `closing`; return where `closing` begins, or `None` if it is missing."""
         found = -1 if closing in self._never else self._text.find(closing, self._position, self._end)
         if found < 0:
             if closing not in self._never:

@@ -116,7 +116,7 @@ class Sources:
             yield source
 
     def _inputs(self) -> set[Path]:
-        """Return the files that another file inputs and that are no documents of their own."""
+        """Return the files that another file inputs and that are not documents themselves."""
         names = {file.resolve(): file for file in self._files if file != STDIN}
         used: set[Path] = set()
         documents: set[Path] = set()
@@ -351,7 +351,7 @@ def strip_comments(text: str) -> str:
 
 
 def _strip(text: str) -> str:
-    """Return each line up to its first `%` that is no percent sign of the text."""
+    """Return each line up to the first `%` that begins a comment."""
     if "%" not in text:
         return text
     lines = []

@@ -419,7 +419,7 @@ def _identifier(name: str) -> str:
 
 
 def _is_variable(name: str) -> bool:
-    """Return True of `s` in `s.card`; a longer or capital name is a namespace, as in `Finset.card`."""
+    """Return True for a name such as `s` in `s.card`; a longer or capital name is a namespace, as in `Finset.card`."""
     return (name[:1].islower() and len(name) <= 3) or name[:1] in GREEK
 
 

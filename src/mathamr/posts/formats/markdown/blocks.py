@@ -130,7 +130,7 @@ def _heading(state: StateBlock, start: int, end: int, _silent: bool) -> bool:
 
 
 def _prose_from(state: StateBlock, start: int, limit: int) -> _Prose:
-    """Return the running text from a line; what was found for a heading is not looked for again by the paragraph that it is."""
+    """Return the running text from a line; the rules for headings and for paragraphs share one search."""
     place = (id(state), start, limit, state.blkIndent, state.level)
     kept: tuple[tuple[int, ...], _Prose] | None = state.env.get("prose")
     if kept is None or kept[0] != place:
@@ -153,7 +153,9 @@ def _prose(state: StateBlock, start: int, end: int, name: str, tag: str) -> None
 
 
 class _Prose:
-    """The lines of running text from `start`: `end` is the line after them, `level` what an underline makes of them."""
+    """The lines of running text from `start` to before `end`; `level` is the level of heading that an underline at `end` gives
+    them, or 0.
+    """
 
     def __init__(self, state: StateBlock, start: int, limit: int) -> None:
         self._state = state
@@ -174,12 +176,12 @@ class _Prose:
         self.end = line
 
     def _is_plain(self, line: int, limit: int) -> bool:
-        """Return True for a line that begins with a letter: no block does but a table, whose second line is one of marks."""
+        """Return True for a line that can begin no block: it begins with a letter, and the line below is not that of a table."""
         below = _line(self._state, line + 1)[:1] if line + 1 < limit else ""
         return _line(self._state, line)[:1].isalpha() and below not in _TABLE_MARKS
 
     def _underline(self, line: int) -> int:
-        """Return which level of heading a line makes of the text above it: not of a formula, and of one with a mark only."""
+        """Return the level of heading that a line of `=` or `-` gives the text above it; 0 if the line is part of a formula."""
         state = self._state
         found = _UNDERLINE.match(_line(state, line))
         if found is None or state.sCount[line] < state.blkIndent:

@@ -69,7 +69,7 @@ class Directive:
 
     @property
     def statement(self) -> PostKind | None:
-        """The kind of theorem-like block this is, or `None`: a box that says "note" is no theorem."""
+        """The kind of theorem-like block, or `None` for any other; a box "note" is not a theorem."""
         if self.content != "words" or self.name in _ADMONITIONS or self.ends:
             return None
         if self.name == "div":

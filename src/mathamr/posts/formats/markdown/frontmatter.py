@@ -70,7 +70,7 @@ class FrontMatter(NamedTuple):
 
 
 def _scalars(value: Any) -> Iterator[str]:
-    """Yield the texts in a value, those of its lists within bounds; what has names of its own is no text."""
+    """Yield the texts in a value and in its lists, within bounds; mappings are left out."""
     waiting, seen = [value], 0
     while waiting and seen < MOST_VALUES:
         seen += 1
@@ -110,13 +110,13 @@ def _yaml(source: str, report: Report) -> dict[str, Any]:
 
 
 def _single_quoted(match: re.Match[str]) -> str:
-    """Return a text with formulas in the quotes in which a backslash is itself: no one means the bell by `"$\\alpha$"`."""
+    """Return a double-quoted YAML text in single quotes, so that `"$\\alpha$"` keeps its backslash and is not read as the bell."""
     inside = match.group(2)
     return match.group() if "\\\\" in inside else match.group(1) + "'" + inside.replace("'", "''") + "'"
 
 
 def _one_key(key: str, source: str) -> dict[str, Any]:
-    """Return what follows a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
+    """Return the value of a key: as YAML, else as a list with irregular indentation, else as the rest of its line."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     listed = "\n".join(lines) if all(line.startswith("- ") for line in lines) else None
     for candidate in (source, listed):
@@ -130,8 +130,8 @@ def _one_key(key: str, source: str) -> dict[str, Any]:
 
 
 def _mapping(source: str) -> dict[str, Any]:
-    """Return YAML with texts for all that is no list and no mapping: nothing is built that could run or be a surprise."""
-    loaded = yaml.load(source, Loader=yaml.BaseLoader)  # the loader that builds nothing but text
+    """Load YAML with `BaseLoader`, which makes every scalar a string and constructs no objects."""
+    loaded = yaml.load(source, Loader=yaml.BaseLoader)
     return loaded if isinstance(loaded, dict) else {}
 
 

@@ -82,7 +82,7 @@ class PlacedState(StateInline):
         return self._regions[start]
 
     def find(self, closing: str, start: int) -> int:
-        """Return where something is closed, or -1, which takes no time however often it is asked."""
+        """Return where `closing` next occurs, or -1; a missing `closing` is searched for only once."""
         return self.src.find(closing, start) if self.html_terminator_last(closing) >= start else -1
 
     def append_pending(self, text: str) -> None:
@@ -92,13 +92,13 @@ class PlacedState(StateInline):
         super().append_pending(text)
 
     def pushPending(self) -> Token:  # noqa: N802 - the library's name
-        """Return the text so far as a token."""
+        """Append the pending text as a token with its place, and return the token."""
         token = super().pushPending()
         token.meta["at"] = self._pending_at
         return token
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """Return a token, with its place; the marks of one run of emphasis come one by one."""
+        """Append a token with its place and return it; the marks of a run of emphasis are separate tokens."""
         before = None if self.pending or not self.tokens else self.tokens[-1]
         token = super().push(ttype, tag, nesting)
         repeated = (
@@ -214,7 +214,7 @@ def _label_end(state: PlacedState, start: int, disable_nested: bool) -> int:
 def _matched(
     state: StateInline, silent: bool, kind: str, end: int, content: str = "", **facts: object
 ) -> bool:
-    """Push a token that ends at `end`, where that is inside what is being read."""
+    """Push a token that ends at `end`; return False if that is beyond the text being read."""
     if end > state.posMax:
         return False
     if not silent:

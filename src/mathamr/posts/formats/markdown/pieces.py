@@ -67,7 +67,7 @@ def parser() -> Parser:
 
 
 def normalise_line_ends(text: str) -> str:
-    """Return the text with LF line ends and as many characters as before."""
+    """Return the text with LF line ends and of the same length: CR LF becomes a space and LF."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
@@ -129,7 +129,7 @@ class _Reader:
         yield from self._inline(run, end, len(text), env)
 
     def _title(self, token: Token, lines: _Lines, env: dict[str, object]) -> Iterator[Piece]:
-        """Yield the words that a directive or a div has for a title."""
+        """Yield the title of a directive or a div."""
         directive: Directive | None = token.meta.get("directive")
         yield Piece("break", *lines.point(token), "heading")
         if directive and directive.title and token.map:
@@ -163,7 +163,7 @@ class _Reader:
         yield Piece("break", *lines.point(token), "paragraph")
 
     def _displayed(self, run: PieceRun) -> Iterator[Piece]:
-        """Yield the formula of a fence: LaTeX without delimiters, or with them all the same."""
+        """Yield the formula of a fence, whose LaTeX may or may not have delimiters."""
         text = run.text()
         inner = len(text) - len(text.lstrip())
         opening = OPENING.match(text, inner)

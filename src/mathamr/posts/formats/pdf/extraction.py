@@ -22,7 +22,9 @@ _SOURCES = (".tex", ".latex")
 
 
 def main() -> None:
-    """Read a file from standard input and print its content, up to `LARGEST_OUTPUT` and a hundred times its size."""
+    """Read a file from standard input and print its content, at most `LARGEST_OUTPUT` and at most 1 MB plus a hundred times its
+    size.
+    """
     data = sys.stdin.buffer.read()
     most = left = min(LARGEST_OUTPUT, (1 << 20) + 100 * len(data))
     for row in _rows(data):

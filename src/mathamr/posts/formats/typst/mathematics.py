@@ -20,7 +20,8 @@ DEEPEST = 50
 FREE = 100_000
 PER_CHARACTER = 10
 """The steps that reading the formulas of any document may take, and those that each of its characters adds; also the characters of
-LaTeX that its macros may write."""
+LaTeX that its macros may write.
+"""
 
 
 class Effort:
@@ -394,7 +395,7 @@ class _Parser:
         return inner.row(frozenset())
 
     def _function(self, name: str) -> str | None:
-        """Return the LaTeX of a call of one of Typst's functions; `None` if the name is no function."""
+        """Return the LaTeX of a call of one of Typst's functions; `None` if the name is not a function."""
         known = name in _WRAPPED or name in _FENCED or name in _FUNCTIONS or name in _TRANSPARENT
         if not known:
             return None

@@ -330,7 +330,7 @@ class _Typst:
         self._open.append(("statement", self._document.current))
 
     def _title_content(self) -> str:
-        """Return `#theorem[Title][content]`: the first of two contents is the title."""
+        """Read the title of `#theorem[Title][content]`, the first of two contents; empty if there is only one."""
         end = self._code_end(self._at - 1)
         if end - self._at > 300 or not self._source.startswith("[", end):
             return ""
@@ -400,7 +400,7 @@ class _Typst:
         return len(self._source) if end < 0 else end
 
     def _code_end(self, start: int) -> int:
-        """Return behind the bracket that closes the one at `start`; behind `start` itself where none does."""
+        """Return the offset behind the bracket that closes the one at `start`; `start + 1` if none does."""
         depth = 0
         for match in _CODE.finditer(self._source, start):
             self._steps -= match.end() - start if depth == 0 else 1

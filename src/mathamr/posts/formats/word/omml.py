@@ -59,7 +59,7 @@ def _arg(element: Any, name: str = "e") -> str:
 
 
 def _property(element: Any, name: str, default: str = "") -> str:
-    """Return the value of a property of an element; an element without a value says yes."""
+    """Return the value of a property of an element; "1" if the property has no value, `default` if it is missing."""
     tag = element.tag[len(MATH) :]
     found = element.find(f"{MATH}{tag}Pr/{MATH}{name}")
     return default if found is None else str(found.get(f"{MATH}val", "1"))
