@@ -26,19 +26,17 @@ LONGEST_STATEMENT = 2_000
 _SKIPPED = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"?")
 _INSIDE = re.compile(r"\(\*|\*\)")
 _VISIBLE = re.compile(r"[^\n]")
-_LINE = re.compile(
-    r"^(?:\(\*|#\[|(?:Theorem|Lemma|Corollary|Proposition|Fact|Remark|Definition|Fixpoint|Inductive|Record|Class|Instance|Axiom|Module|Section|End|Require|From)\b)",
-    re.M,
-)
+_WORDS = r"""Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive
+       |Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture
+       |Module(?:\s+Type)?|Section|End"""
+_LINE = re.compile(rf"^(?:\(\*|\#\[|(?:{_WORDS}|Require|From)\b)", re.M | re.X)
 """The beginning of a command at the beginning of a line, or of a comment before it."""
 _COMMAND = re.compile(
-    r"""(?:\A|(?<=[.\s}\-+*]))
-    (?:\#\[[^\]]{0,300}\]\s*+  # attributes, then modifiers
-       |(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++){0,8}+
-    (?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive
-       |Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture
-       |Module(?:\s+Type)?|Section|End)\b
-    \s++(?P<name>[^\W\d][\w'.]*+|"[^"\n]{0,200}")  # a notation is named by its text""",
+    rf"""(?:\A|(?<=[.\s}}\-+*]))
+    (?:\#\[[^\]]{{0,300}}\]\s*+  # attributes, then modifiers
+       |(?:Global|Local|Polymorphic|Monomorphic|Program|Private|Canonical)\s++){{0,8}}+
+    (?P<word>{_WORDS})\b
+    \s++(?P<name>[^\W\d][\w'.]*+|"[^"\n]{{0,200}}")  # a notation is named by its text""",
     re.X,
 )
 _END = re.compile(r":=|\.(?=\s|\Z)|\n\s*\n")
