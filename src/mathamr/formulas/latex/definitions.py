@@ -317,13 +317,22 @@ def definition_places(text: str) -> Iterator[tuple[int, int, list[Definition]]]:
         return
     position, left = 0, 4 * len(text) + 20_000
     while match := _HOW.search(text, position):
-        reader = _Text(text, match.end())
-        found = reader.definitions(match.group())
-        left -= reader.offset - match.start()
-        position = reader.offset if found or left < 0 else match.end()
+        end, found = definition_at(text, match.start())
+        left -= end - match.start()
+        position = end if found or left < 0 else match.end()
         if found:
             written = _written(text, match.start(), position)
             yield match.start(), position, [replace(each, text=written) for each in found]
+
+
+def definition_at(text: str, start: int) -> tuple[int, list[Definition]]:
+    """Return how far a definition that begins at an offset was read, and what it defines."""
+    match = _HOW.match(text, start)
+    if match is None:
+        return start, []
+    reader = _Text(text, match.end())
+    found = reader.definitions(match.group())
+    return reader.offset, found
 
 
 def without_definitions(text: str) -> Iterator[str]:

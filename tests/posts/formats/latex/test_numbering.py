@@ -54,6 +54,16 @@ CASES = [
         r"\declaretheorem[numbered=no]{note}\section{S}\begin{thm}\label{t}\end{thm}\begin{lemma}\label{l}\end{lemma}",
         {"t": "1.1", "l": "1.2"},
     ),
+    (
+        r"\newtheorem{thm}{T}\NewDocumentCommand{\claim}{s O{x} m}{\begin{thm}\label{#2}\label{#3}\end{thm}}"
+        r"\newcommandx{\fact}[2][1=d]{\begin{thm}\label{#1}\label{#2}\end{thm}}\claim{a}\claim*[b]{c}\fact{e}",
+        {"x": "1", "a": "1", "b": "2", "c": "2", "d": "3", "e": "3"},
+    ),
+    (
+        r"\newtheorem{thm}{T}\NewDocumentEnvironment{claim}{s O{x}}{\begin{thm}\label{#2}}{\end{thm}}"
+        r"\begin{claim}[a]\end{claim}\begin{claim}\end{claim}",
+        {"a": "1", "x": "2"},
+    ),
     (r"\renewcommand{\thethm}{\Alph{thm}}\newtheorem{thm}{T}\begin{thm}\label{a}\end{thm}", {"a": "A"}),
     (r"\section{A}\setcounter{section}{4}\section{B}\label{b}", {"b": "5"}),
     (r"\begin{figure}\caption{x}\label{f}\end{figure}\begin{figure}\caption{y}\label{g}\end{figure}", {"f": "1", "g": "2"}),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from mathamr.formulas.latex.definitions import ABSENT, FALSE, TRUE, Definition, Parameter, definitions_in
 from mathamr.posts.formats.latex.definitions import DefinitionGroups
 
 MOST_WRITTEN = 20_000
@@ -13,11 +14,6 @@ MOST_WRITTEN = 20_000
 LONGEST_ARGUMENT = 20_000
 LONGEST_OPTION = 1_000
 
-_DEFINED = re.compile(
-    r"""\\(?:(?:re|provide)?(?:new)?(?:command|DocumentCommand)|\w+)\*?\s*+\{?\s*+\\(?P<name>[A-Za-z@]++)\s*+\}?\s*+
-    (?:\[(?P<count>\d)\]\s*+(?:\[(?P<default>[^\[\]]*+)\])?+|(?P<parameters>(?:\#\d)++)|\{(?P<specified>[mos\s]*+)\})?\s*+\{(?P<body>.*)\}\s*\Z""",
-    re.X | re.S,
-)
 _ACTS = re.compile(
     r"\\(?:label|item|caption|appendix|nonumber|notag|tag|(?:sub)*section|chapter|part|(?:ref)?stepcounter|setcounter|addtocounter"
     r"|newtheorem|declaretheorem|newaliascnt|newcounter|numberwithin|counterwithin|@addtoreset)(?![A-Za-z@])"
@@ -29,19 +25,7 @@ _DECIDES = re.compile(
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|[{}]", re.S)
 _BRACKET = re.compile(r"\\.|[{}\]]", re.S)
 _COMMAND = re.compile(r"\s*+(?:\{\s*+(\\[A-Za-z@]++)\s*+\}|(\\[A-Za-z@]++))")
-_PARAMETERS = re.compile(r"[^{}\\]{0,100}")
 _BLANK = re.compile(r"(?:\s|%[^\n]*\n|%\s)*+")
-
-
-@dataclass
-class Macro:
-    """What an author's macro writes: its body, the number of its arguments, the default of the first."""
-
-    body: str
-    count: int = 0
-    default: str | None = None
-    optional: tuple[int, ...] = ()
-    starred: bool = False
 
 
 @dataclass
@@ -101,10 +85,6 @@ class Call:
         if after and self.text.startswith(sign, start):
             self.end = start + len(sign)
 
-    def parameters(self) -> None:
-        """Step over the parameters of TeX's definitions."""
-        self.end = _PARAMETERS.match(self.text, self.end).end()  # type: ignore[union-attr]
-
 
 class Calls:
     """Finds the commands that matter in texts: those of `names`, and macros of the author that write such commands.
@@ -115,9 +95,9 @@ class Calls:
     def __init__(
         self, names: Collection[str], environments: Collection[str], macros: Mapping[str, str]
     ) -> None:
-        self.environments: dict[str, tuple[Macro, str]] = {}
+        self.environments: dict[str, tuple[Definition, str]] = {}
         """What the beginning and the end of an environment of the author write."""
-        self.acting: dict[str, Macro] = {}
+        self.acting: dict[str, Definition] = {}
         self._uncertain: set[str] = set()
         self._uncertain_environments: set[str] = set()
         self._names = frozenset(names)
@@ -134,7 +114,7 @@ class Calls:
                     continue
                 if (macro := read_macro(definition)) is not None:
                     self.acting[name] = macro
-                    if _DECIDES.search(macro.body):
+                    if _DECIDES.search("".join(macro.body)):
                         self._uncertain.add(name)
             if len(self.acting) == known:
                 break
@@ -173,11 +153,11 @@ class Calls:
         """Return what a call of a macro writes; `None` if it writes too much."""
         return _filled(self.acting[call.name], call)
 
-    def define_environment(self, name: str, count: int, default: str | None, begin: str, end: str) -> None:
+    def define_environment(self, name: str, parameters: tuple[Parameter, ...], begin: str, end: str) -> None:
         """Add an environment of the author, if it writes what matters."""
         if name in self._wanted or not (self._acts(begin) or self._acts(end)):
             return
-        self.environments[name] = (Macro(begin, count, default), end)
+        self.environments[name] = (Definition(name, parameters, (begin,)), end)
         if _DECIDES.search(begin):
             self._uncertain_environments.add(name)
 
@@ -208,40 +188,30 @@ class Calls:
         return text
 
 
-def read_macro(definition: str) -> Macro | None:
-    """Return what a definition says that its macro writes; `None` if it is not one of simple parameters."""
-    found = _DEFINED.match(re.sub(r"(?<!\\)%\s", " ", definition))
-    if found is None:
-        return None
-    if found["specified"] is not None:
-        kinds = found["specified"].replace(" ", "")
-        bare = kinds.removeprefix("s")
-        if "s" in bare:
-            return None
-        return Macro(
-            found["body"],
-            len(bare),
-            None,
-            tuple(n for n, kind in enumerate(bare) if kind == "o"),
-            kinds != bare,
-        )
-    count = int(found["count"] or 0) or (found["parameters"] or "").count("#")
-    return Macro(found["body"], count, found["default"])
+def read_macro(definition: str) -> Definition | None:
+    """Return what a definition says of a macro whose arguments are in braces and brackets; `None` for any other."""
+    found = next(definitions_in(definition), None)
+    return found if found is not None and not found.frozen and is_simple(found.parameters) else None
 
 
-def _filled(macro: Macro, call: Call) -> str | None:
+def is_simple(parameters: Iterable[Parameter]) -> bool:
+    """Return True if a call gives its arguments in braces and brackets, with a star before them."""
+    return all(
+        (each.kind, each.opening) in (("argument", ""), ("option", "["), ("test", "*")) for each in parameters
+    )
+
+
+def _filled(macro: Definition, call: Call) -> str | None:
     """Return the body with the arguments of a call in their places."""
     arguments: list[str] = []
-    if macro.starred:
-        call.star()
-    for number in range(macro.count):
-        if number in macro.optional:
-            arguments.append(call.option())
-        elif number == 0 and macro.default is not None:
-            arguments.append(call.option(macro.default))
+    for each in macro.parameters:
+        if each.kind == "test":
+            arguments.append(TRUE if call.star() else FALSE)
+        elif each.kind == "option":
+            arguments.append(call.option("" if each.default == ABSENT else "".join(each.default)))
         else:
             arguments.append(call.group())
-    body = macro.body
+    body = "".join(macro.body)
     if len(body) + sum(map(len, arguments)) > MOST_WRITTEN:
         return None
     return re.sub(r"#(\d)", lambda match: (arguments[int(match[1]) - 1 : int(match[1])] or [""])[0], body)[

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mathamr.posts.formats.latex.calls import Call, Calls, closing
+from mathamr.formulas.latex.definitions import DEFINING, Definition, definition_at
+from mathamr.posts.formats.latex.calls import Call, Calls, closing, is_simple
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS, VERBATIM
 from mathamr.posts.formats.latex.counters import ENUMERATED, Counters, in_style
 from mathamr.posts.formats.latex.definitions import TheoremStyle
@@ -96,6 +97,8 @@ class Numbering:
         self._displays: dict[str, str] = {}
         """Environments of the author that stand for those of equations."""
         self._absent: set[tuple[str, int]] = set()
+        self._readable = 4 * len(text) + 20_000
+        """Characters in which definitions that never end may still be looked for."""
         self._main = True
         self._class = ""
         self._now = Numbered("", "")
@@ -239,34 +242,32 @@ class Numbering:
         self._counters.share(new, old)
         self._counters.look(new, f"\\the{old}")
 
+    def _definitions(self, call: Call) -> list[Definition]:
+        """Return what a definition defines, and step over it."""
+        end, found = definition_at(call.text, call.start) if self._readable > 0 else (call.end, [])
+        if found:
+            call.end = end
+        else:
+            self._readable -= end - call.start
+        return found
+
     def _define(self, call: Call) -> None:
         """Step over a definition; one of `\\thetheorem` says how a counter is shown."""
-        call.star()
-        name = call.command() or call.group()
-        found = _COUNTER_COMMAND.match(name)
-        while call.option():
-            pass
-        call.parameters()
-        body = call.group()
-        if found and found[1] == "the":
-            self._counters.look(found[2], body)
+        for each in self._definitions(call):
+            if (found := _COUNTER_COMMAND.match(each.name)) and found[1] == "the":
+                self._counters.look(found[2], "".join(each.body))
 
     def _define_environment(self, call: Call) -> None:
-        call.star()
-        name = call.group()
-        if "DocumentEnvironment" in call.name:
-            parameters = call.group()
-            count, default = len(re.findall("[mo]", parameters)), None
-        else:
-            number = call.option()
-            default = call.option(None)
-            count = int(number) if number.isdigit() else 0
-        begin, end = (_NAMED.sub(_as_environment, call.group()) for _ in range(2))
+        found = self._definitions(call)
+        if len(found) != 2:
+            return
+        name, parameters = found[0].name[len("\\begin{") : -1], found[0].parameters
+        begin, end = (_NAMED.sub(_as_environment, "".join(each.body)) for each in found)
         inner = [found[1] for found in _BEGINS.finditer(begin)]
         if inner and inner[-1].rstrip("*") in _LINES | _EQUATIONS and f"\\end{{{inner[-1]}}}" in end:
             self._displays[name] = inner[-1]
-        elif name not in self._theorems:
-            self._calls.define_environment(name, count, default, begin, end)
+        elif name not in self._theorems and is_simple(parameters):
+            self._calls.define_environment(name, parameters, begin, end)
 
     def _set_list(self, call: Call) -> None:
         """Obey `\\setlist[enumerate,1]{label=…}` of enumitem."""
@@ -496,10 +497,10 @@ _HANDLERS = {
     **dict.fromkeys(_SECTIONS, "_section"),
     **dict.fromkeys(["setcounter", "addtocounter", "stepcounter", "refstepcounter"], "_set"),
     **dict.fromkeys(["numberwithin", "counterwithin", "counterwithout", "@addtoreset"], "_within"),
-    **dict.fromkeys(["newcommand", "renewcommand", "providecommand", "def", "gdef", "edef", "xdef"], "_define"),
-    **dict.fromkeys(
-        ["newenvironment", "renewenvironment", "NewDocumentEnvironment", "DeclareDocumentEnvironment"], "_define_environment"
-    ),
+    **{
+        name[1:]: "_define_environment" if "environment" in kind else "_define"
+        for name, kind in DEFINING.items()
+    },
     **dict.fromkeys(["documentclass", "LoadClass"], "_document_class"),
     **dict.fromkeys(["setlist", "setenumerate"], "_set_list"),
     **dict.fromkeys(["frontmatter", "mainmatter", "backmatter"], "_matter"),
