@@ -7,7 +7,7 @@
 
 By hand prints one line for each: `held` or `OPEN`, and what happened. By machine prints how many cases were read or refused, and for
 each kind of finding the smallest case that was found; `slopes` fits how calls and processor time grow with the size of a text.
-docs/attacks.md has the results. Programs run in their own folders with limits, so that an attack that succeeds does no damage.
+docs/secure.md lists the promises. Programs run in their own folders with limits, so that an attack that succeeds does no damage.
 """
 
 from __future__ import annotations
