@@ -275,7 +275,7 @@ def test_a_hit_says_that_its_file_can_no_longer_be_read(
 
 
 def test_the_causes_of_an_incomplete_file_are_documented() -> None:
-    page = Path(__file__).parents[3] / "docs" / "reading-report.md"
+    page = Path(__file__).parents[3] / "docs" / "formats.md"
     (named,) = re.findall(r"was not read whole,.*?:\n(.*?)\n\n", page.read_text(encoding="utf-8"), re.S)
     assert set(re.findall(r"`([^`]+)`", named)) == INCOMPLETE
 

@@ -1,7 +1,7 @@
 """Content MathML to an operator tree, node for node as Tangent-S builds it.
 
 Where the published code stops (an unknown symbol, too many operands of an ordered operator) the conversion continues in the
-same spirit: see `docs/mathml.md`.
+same spirit: see `docs/formulas.md`.
 """
 
 from __future__ import annotations
