@@ -3,7 +3,7 @@
     python scripts/build_sample.py            check the sources, write src/mathamr/sample/, print the sizes
     python scripts/build_sample.py --check    the same without writing: exit 1 if the files are not up to date
 
-`docs/sample.md` describes the source format. Every mistake found is printed as `file:line: what is wrong`.
+`sample/README.md` describes the source format. Every mistake found is printed as `file:line: what is wrong`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import runpy
 import sys
 from dataclasses import Field, fields
 from pathlib import Path
@@ -115,6 +116,39 @@ def api_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def cite_page() -> str:
+    """Return the page on citing: the toolkit, and the papers as the laboratory names them."""
+    papers = runpy.run_path(str(DOCS.parent / "lab" / "src" / "mathamr_lab" / "papers.py"))["PAPERS"]
+    lines = [
+        "# Cite",
+        "",
+        MARK,
+        "",
+        "If mathamr is of use to your research, cite the toolkit and the paper whose system or experiment you use: `mathamr experiment` lists"
+        " experiments by paper.",
+        "",
+        "```bibtex",
+        "@software{mathamr,",
+        "  author = {{the mathamr authors}},",
+        "  title = {{mathamr: a math-aware search engine and research toolkit}},",
+        "  year = {2026},",
+        "  license = {Apache-2.0},",
+        "}",
+        "```",
+        "",
+        "`CITATION.cff` says the same for programs. Name the version as well (`mathamr --version`): figures change between versions.",
+        *("", "## The papers", ""),
+        "As the papers cite themselves. The texts of MaRF and SSEmb that we worked from name no venue and no DOI; look for them where you found"
+        " the papers.",
+        *("", "```bibtex"),
+        "\n\n".join(paper.bibtex for paper in papers.values()),
+        *("```", "", "## Licences", ""),
+        "The toolkit and the weights in the box are under Apache-2.0. `NOTICE` says what each was made from; `mathamr models NAME --card` has"
+        " the licence, base and data of a model.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def _limit(limit: Field[Any]) -> str:
     default = (
         "as many as cores, at most 4" if limit.name == "workers" else f"{limit.default:,}".removesuffix(".0")
@@ -126,7 +160,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("$", "\\$")
 
 
-PAGES = {"settings.md": settings_page, "commands.md": commands_page, "api-reference.md": api_page}
+PAGES = {"settings.md": settings_page, "commands.md": commands_page, "api-reference.md": api_page, "cite.md": cite_page}
 
 
 def main() -> None:
