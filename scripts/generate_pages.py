@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import runpy
 import sys
-from dataclasses import Field, fields
+from dataclasses import Field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from mathamr.cli import LABORATORY, SECTIONS, LazyVerbs
 from mathamr.cli.shorthelp import first_sentence, names
 from mathamr.core.settings import FOLDER_FILE, SETTINGS, Setting
+from mathamr.evaluation.measures import MEASURES
 from mathamr.serve.app import application
 from mathamr.serve.errors import ERRORS
 from mathamr.serve.limits import Limits
+from mathamr.systems import ranking
 
 DOCS = Path(__file__).parents[1] / "docs"
 MARK = "<!-- written by scripts/generate_pages.py -->"
@@ -116,6 +118,38 @@ def api_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def reference_page() -> str:
+    """Return the page of the rankings of a system and of the measures."""
+    classes = [
+        each
+        for each in vars(ranking).values()
+        if isinstance(each, type)
+        and is_dataclass(each)
+        and each.__module__ == ranking.__name__
+        and each is not ranking.Adjust
+    ]
+    lines = [
+        "# Rankings and measures",
+        "",
+        MARK,
+        "",
+        "[Systems](systems.md) says how rankings are used, [evaluate](evaluate.md) what is measured with which options.",
+        *("", "## Rankings", "", "| ranking | orders by |", "|---|---|"),
+        *(f"| `{_signature(each)}` | {_cell(_docstring(each))} |" for each in classes),
+        *("", "## Measures", "", "| measure | |", "|---|---|"),
+        *(f"| `{name}` | {_cell(_docstring(MEASURES[name]))} |" for name in MEASURES),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _signature(kind: type[Any]) -> str:
+    return f"{kind.__name__}({', '.join(each.name for each in fields(kind))})"
+
+
+def _docstring(kind: object) -> str:
+    return " ".join((kind.__doc__ or "").split())
+
+
 def cite_page() -> str:
     """Return the page on citing: the toolkit, and the papers as the laboratory names them."""
     papers = runpy.run_path(str(DOCS.parent / "lab" / "src" / "mathamr_lab" / "papers.py"))["PAPERS"]
@@ -160,7 +194,13 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("$", "\\$")
 
 
-PAGES = {"settings.md": settings_page, "commands.md": commands_page, "api-reference.md": api_page, "cite.md": cite_page}
+PAGES = {
+    "settings.md": settings_page,
+    "commands.md": commands_page,
+    "api-reference.md": api_page,
+    "reference.md": reference_page,
+    "cite.md": cite_page,
+}
 
 
 def main() -> None:
