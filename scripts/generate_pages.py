@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.cli import LABORATORY, SECTIONS, LazyVerbs
+from mathamr.cli.models import PURPOSES
 from mathamr.cli.shorthelp import first_sentence, names
 from mathamr.core.settings import FOLDER_FILE, SETTINGS, Setting
 from mathamr.evaluation.measures import MEASURES
+from mathamr.posts.format import BUILT_IN
 from mathamr.serve.app import application
 from mathamr.serve.errors import ERRORS
 from mathamr.serve.limits import Limits
@@ -119,7 +121,7 @@ def api_page() -> str:
 
 
 def reference_page() -> str:
-    """Return the page of the rankings of a system and of the measures."""
+    """Return the page of formats, models, rankings and measures."""
     classes = [
         each
         for each in vars(ranking).values()
@@ -129,11 +131,18 @@ def reference_page() -> str:
         and each is not ranking.Adjust
     ]
     lines = [
-        "# Rankings and measures",
+        "# Formats, models, rankings, measures",
         "",
         MARK,
         "",
-        "[Systems](systems.md) says how rankings are used, [evaluate](evaluate.md) what is measured with which options.",
+        "More about them: [formats](formats.md), [models](models.md), [systems](systems.md), [evaluate](evaluate.md).",
+        *("", "## Formats", "", "| `--format` | what it reads | a post is | its id |", "|---|---|---|---|"),
+        *(
+            f"| `{name}` | {each.description} | {each.post} | {each.names} |"
+            for name, each in BUILT_IN.items()
+        ),
+        *("", "## Models", "", "| model | for |", "|---|---|"),
+        *(f"| `{name}` | {_cell(purpose)} |" for name, purpose in PURPOSES.items()),
         *("", "## Rankings", "", "| ranking | orders by |", "|---|---|"),
         *(f"| `{_signature(each)}` | {_cell(_docstring(each))} |" for each in classes),
         *("", "## Measures", "", "| measure | |", "|---|---|"),

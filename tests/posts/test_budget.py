@@ -117,7 +117,7 @@ def test_a_file_whose_format_takes_too_long_to_tell_is_counted_and_the_others_ar
         lambda collection, report: iter(()),
         sniff=lambda head: head.suffix == ".slow" and bool(match_for_hours()),
     )
-    monkeypatch.setitem(format._BUILT_IN, "slow", slow)
+    monkeypatch.setitem(format.BUILT_IN, "slow", slow)
     monkeypatch.setattr(reader, "_DETECTING", 0.3)
     (tmp_path / "a.slow").write_text("Words.")
     (tmp_path / "b.md").write_text("Words.")

@@ -13,7 +13,9 @@ from mathamr.posts.postkind import KINDS, role_of
 from mathamr.posts.report import Report
 from tests.conftest import ROOT
 
-TEXT = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+TEXT = "".join(
+    (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("reference", "formats")
+)
 
 
 def section(title: str) -> str:

@@ -75,7 +75,7 @@ def command(
             print(f"{model.name}: {line}")
 
 
-_PURPOSES = {
+PURPOSES = {
     "mathamr-3": "notes, forums, books, formal libraries: take this one",
     "mathamr-2": "text with a graph network of share .05; slower to index",
     "mathamr-2-text": "its text alone: prefers the letters that a question uses",
@@ -96,10 +96,10 @@ def _show_choice(models: Sequence[Model]) -> None:
     from mathamr.systems.models import DEFAULT, IN_MORE, MORE, boxed
 
     width = max((len(model.name) for model in models), default=0)
-    places = {name: place for place, name in enumerate(_PURPOSES)}
+    places = {name: place for place, name in enumerate(PURPOSES)}
     for model in sorted(models, key=lambda model: places.get(model.name, len(places))):
         print(
-            f"{model.name:<{width}}  {_PURPOSES.get(model.name, 'research: formulas alone' if 'answers' not in model.system.tasks else 'research')}"
+            f"{model.name:<{width}}  {PURPOSES.get(model.name, 'research: formulas alone' if 'answers' not in model.system.tasks else 'research')}"
         )
     missing = sorted(set(IN_MORE) - set(boxed()))
     if missing:

@@ -108,6 +108,10 @@ class Format:
     """A function from the text of a file to what reading the others needs to know of it, in JSON; `None` if it neither tells nor needs
     anything. The reader's third argument is then the list of these of all files, or `None` if it must find out itself.
     """
+    post: str = ""
+    """What one of its posts is, for the page of formats."""
+    names: str = ""
+    """What the id of a post is, for the page of formats."""
 
     def recognises(self, head: Head) -> bool:
         """Return whether a file is of this format."""
@@ -257,126 +261,184 @@ def _is_prose(head: Head) -> bool:
 
 
 # Detection asks in this order: the most specific format first.
-_BUILT_IN = {
+BUILT_IN = {
     "arqmath": Format(
-        "ARQMath collection: Posts*.xml, tables of formulas (LaTeX, MathML), PostLinks",
+        "the ARQMath collection: `Posts*.xml` in which every formula has an id, with its tables",
         "stackexchange.reader:read_arqmath",
         sniff=_is_arqmath,
+        post="a question or an answer",
+        names="`Id`",
     ),
     "stackexchange": Format(
-        "Stack Exchange dump: Posts.xml of any site, PostLinks.xml beside it",
+        "`Posts.xml` of the data dump of any Stack Exchange site",
         "stackexchange.reader:read_stackexchange",
         sniff=_is_dump,
+        post="a question or an answer",
+        names="`Id`",
     ),
     "wikipedia": Format(
-        "XML dumps of Wikipedia and other wikis of MediaWiki",
+        "XML dumps of Wikipedia and other MediaWikis, compressed or not",
         "wikipedia.reader:read_wikipedia",
         sniff=lambda head: head.suffix not in _BY_NAME and head.root == "mediawiki",
+        post="an article, or a section of a long one",
+        names="the title, `#section`",
     ),
     "word": Format(
-        "Word documents (.docx), with their formulas",
+        "Word documents; formulas of Word's editor become MathML",
         "word.reader:read_word",
         sniff=lambda head: head.suffix in _WORD_SUFFIXES and head.start[:4] == _ZIP,
         by_file=True,
+        post="a document, or a section of a long one; paragraphs with a style called Theorem by themselves",
+        names="path in the folder, `#bookmark` or `#heading-3f9a12`",
     ),
-    "epub": Format("EPUB books", "epub:read_epub", sniff=_is_epub, by_file=True),
+    "epub": Format(
+        "EPUB books",
+        "epub:read_epub",
+        sniff=_is_epub,
+        by_file=True,
+        post="what `html` makes of a page",
+        names="`path/page`",
+    ),
     "pdf": Format(
-        "PDF files: text by page; formulas only where the file carries their source",
+        "PDF files: the text; formulas only where the file carries their source",
         "pdf.reader:read_pdf",
         sniff=lambda head: head.suffix not in _BY_NAME and b"%PDF-" in head.start[:1024],
         by_file=True,
+        post="a page",
+        names="`path#page=3`",
     ),
     "jsonl": Format(
-        "JSON lines: a post a line, or a pair of question and answer a line",
+        "JSON lines",
         "jsonlines:read_jsonlines",
         sniff=_is_jsonl,
         by_file=True,
+        post="a line, or half a line for a pair of question and answer",
+        names="`id`; of a pair `ID/question`, `ID/answer`",
     ),
     "notebook": Format(
-        "Jupyter notebooks: their Markdown cells",
+        "Jupyter notebooks",
         "notebook:read_notebook",
         "markdown",
         sniff=lambda head: head.suffix in NOTEBOOK_SUFFIXES and head.text.lstrip()[:1] == "{",
         by_file=True,
         defines_macros=True,
+        post="the Markdown cells, or a section of a long one",
+        names="path in the folder, `#anchor` for a section",
     ),
     "pretext": Format(
-        "PreTeXt documents (.ptx, .xml)", "pretext:read_pretext", sniff=_is_pretext, defines_macros=True
+        "PreTeXt (`.ptx`, `.xml`) with the numbers of its publication file; XML that defines entities is not read",
+        "pretext:read_pretext",
+        sniff=_is_pretext,
+        defines_macros=True,
+        post="a document, or a section of a long one; theorems, definitions, exercises and their kin by themselves",
+        names="path in the folder, `#label` or `#heading-3f9a12`; `xml:id` are labels",
     ),
     "html": Format(
-        "HTML pages with MathML or MathJax: a page, or a folder of pages",
+        "web pages with MathML or MathJax",
         "html.reader:read_html",
         sniff=_is_html,
         defines_macros=True,
+        post="the main content of a page, or a section of a long one; 2,000 words without a heading are cut between paragraphs",
+        names="path in the folder, `#anchor` for a section",
     ),
     "arxiv": Format(
-        "source archives of LaTeX documents, as arXiv offers them (.tar.gz, .tgz, .tar)",
+        "source archives as arXiv offers them: `.tar.gz`, `.tgz`, `.tar`; a number such as `2101.00123v2` gives a citation",
         "latex.archive:read_latex_archive",
         "latex",
         sniff=_is_latex_archive,
+        post="as of `latex`",
+        names="`ARCHIVE/` and the id in it",
     ),
     "latex": Format(
-        "LaTeX documents: a file, or a folder of them",
+        "LaTeX documents",
         "latex.reader:read_latex",
         "latex",
         LATEX_SUFFIXES,
         defines_macros=True,
+        post="a section, a theorem-like statement, a proof; `kind` says which",
+        names="`path#label`, or `path#its-heading-3f9a12`",
     ),
     "markdown": Format(
-        "Markdown notes of any dialect: a file, or a folder of them",
+        "Markdown notes of any dialect",
         "markdown.reader:read_markdown",
         "markdown",
         MARKDOWN_SUFFIXES,
         by_file=True,
         defines_macros=True,
+        post="a note, a section of a long one, or a statement in it",
+        names="path in the folder, `#anchor` for a section or statement",
     ),
     "rst": Format(
-        "reStructuredText, with the roles and directives of Sphinx",
+        "reStructuredText with Sphinx's roles and directives, by docutils; `$…$` where `conf.py` names `sphinx_math_dollar`; nothing is included, no raw text",
         "rst:read_rst",
         suffixes=_RST_SUFFIXES,
         seconds=4.0,
         by_file=True,
         defines_macros=True,
+        post="a document, or a section of a long one; `prf:theorem` and its kin by themselves",
+        names="path in the folder, `#label` or `#heading-3f9a12`",
     ),
     "org": Format(
-        "Org files, as Emacs keeps notes",
+        "Org files",
         "org:read_org",
         suffixes=(".org",),
         by_file=True,
         defines_macros=True,
+        post="a document, or a section of a long one; `#+begin_theorem` and its kin by themselves",
+        names="path in the folder, `#label` or `#heading-3f9a12`; `CUSTOM_ID`, `#+NAME` are labels",
     ),
     "asciidoc": Format(
-        "AsciiDoc documents",
+        "AsciiDoc; `stem` in LaTeX or AsciiMath",
         "asciidoc.reader:read_asciidoc",
         sniff=lambda head: head.is_text(*ASCIIDOC_SUFFIXES) and not head.text.startswith("-----BEGIN"),
         by_file=True,
         defines_macros=True,
+        post="a document, or a section of a long one; blocks `[theorem]` and their kin by themselves",
+        names="path in the folder, `#label` or `#heading-3f9a12`; `[[anchors]]` are labels",
     ),
-    "typst": Format("Typst documents", "typst.reader:read_typst", suffixes=(".typ",)),
+    "typst": Format(
+        "Typst; formulas become LaTeX, `#let` macros of formulas are used, also imported ones; no code is run",
+        "typst.reader:read_typst",
+        suffixes=(".typ",),
+        post="a document, or a section of a long one; `#theorem[…]` and its kin of the common packages and of the document by themselves",
+        names="path in the folder, `#label` or `#heading-3f9a12`; `<labels>` are labels",
+    ),
     "lean": Format(
-        "Lean: declarations with their documentation",
+        "Lean 4 files",
         "lean.reader:read_lean",
         "declaration",
         (".lean",),
         by_file=True,
         learner="lean.reader:learn_lean",
+        post="a declaration under its full name; what a module says about itself",
+        names="`path#Full.name`",
     ),
     "coq": Format(
-        "Coq: declarations with their documentation",
+        "Coq files",
         "coq:read_coq",
         "declaration",
         sniff=_is_coq,
         by_file=True,
+        post="a declaration under its full name; what a module says about itself",
+        names="`path#Full.name`",
     ),
     "bibtex": Format(
-        "BibTeX and BibLaTeX bibliographies", "bibtex:read_bibtex", "latex", _BIBTEX_SUFFIXES, by_file=True
+        "BibTeX and BibLaTeX bibliographies",
+        "bibtex:read_bibtex",
+        "latex",
+        _BIBTEX_SUFFIXES,
+        by_file=True,
+        post="an entry: title, authors, place, abstract and notes",
+        names="`path#key`; citations lead to it",
     ),
     "text": Format(
-        "plain text with formulas between dollars",
+        "plain text with `$`-math",
         "plaintext:read_text",
         "text",
         sniff=_is_prose,
         by_file=True,
+        post="a file, or some 400 words of a long one",
+        names="path in the folder, `#its-first-words-3f9a12`",
     ),
 }
 
@@ -387,18 +449,18 @@ class _Formats(Mapping[str, Format]):
     _plugins: Registry[type[PostReader]] = Registry("format", {}, group="mathamr.readers")
 
     def __iter__(self) -> Iterator[str]:
-        yield from _BUILT_IN
-        yield from (name for name in self._plugins if name not in _BUILT_IN)
+        yield from BUILT_IN
+        yield from (name for name in self._plugins if name not in BUILT_IN)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in _BUILT_IN or name in self._plugins
+        return name in BUILT_IN or name in self._plugins
 
     def __getitem__(self, name: str) -> Format:
-        if name in _BUILT_IN:
-            return _BUILT_IN[name]
+        if name in BUILT_IN:
+            return BUILT_IN[name]
         if name not in self._plugins:
             raise UnknownNameError("format", name, list(self))
         plugin = self._plugins[name]
