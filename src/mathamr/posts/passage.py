@@ -152,11 +152,11 @@ def passage_fingerprint(markup: Markup) -> str:
 
 _PROBES: dict[Markup, str] = {
     "html": "<p>Let <b>all</b> $x&gt;0$, e.g. <i>some</i>.<br>So:</p><ul><li>$$y$$</li><li>one</li></ul><pre><code>a</code></pre>By <code>b</code> so.",
-    "markdown": "Let *all* $x>0$, e.g. [some](a.md).\n\n- $$y$$\n- one, by \\eqref{eq:a} or y ∈ ℝ²\n\n```\na\n```\n\nBy `b`"
+    "markdown": "Let *all* $x>0$, e.g. [some](a.md).\n\n- $$y$$\n- one, by \\eqref{eq:a} or sinh y ∈ ℝ²\n\n```\na\n```\n\nBy `b`"
     " and @thm-a, {numref}`Figure %s <c>`, $x\n- y$.\n",
     "latex": "Let \\emph{all} $x>0$ by Lemma~\\ref{lemma-flat}, \\eqref{eq:a}, \\cref{thm:main} and"
-    " \\cite[Theorem 2]{b} or y ∈ ℝ².\n\n\\begin{itemize}\\item $$y$$ \\item one\\end{itemize}",
-    "text": "Let all $x>0$, e.g. some y ∈ ℝ².\n\nSo: $$y$$ by \\eqref{eq:a}. One.",
+    " \\cite[Theorem 2]{b} or sinh y ∈ ℝ².\n\n\\begin{itemize}\\item $$y$$ \\item one\\end{itemize}",
+    "text": "Let all $x>0$, e.g. some sinh y ∈ ℝ².\n\nSo: $$y$$ by \\eqref{eq:a}. One.",
     "declaration": "Let *all* $x>0$.\n\n```lean\ntheorem A.b_c (x : ℕ) : ∑ i ∈ s, f i ≤ x / 2\n```\n",
 }
 

@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
+from mathamr.core.listing import names
 from mathamr.formulas.latex.content import identifier
 from mathamr.formulas.latex.fonts import PLAIN, variant
 from mathamr.formulas.latex.grammar.rules import role_of
 from mathamr.formulas.latex.node import APPLY, DUAL, HINT, TOKEN, Node, apply, operator
 from mathamr.formulas.latex.symbols import FUNCTIONS, SYMBOLS
 
-_SPELLED = re.compile("|".join(sorted(FUNCTIONS - {"Pr", "hom", "lg"}, key=len, reverse=True)))
-"""Functions whose backslash is often forgotten, but for those that look like products."""
+_UNSPELLED = names("Pr coth hom inf injlim lg liminf limsup projlim sup")
+_SPELLED = re.compile("|".join(sorted(FUNCTIONS - _UNSPELLED, key=len, reverse=True)))
+"""Functions whose backslash is often forgotten."""
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 PARTIAL = "partial-differential"
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
