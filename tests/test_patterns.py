@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.bounded import bounded
+from tests.cases import cases
 from tests.conftest import ROOT
 
 SCRIPT = ROOT / "scripts" / "check_patterns.py"
@@ -25,7 +26,7 @@ def check() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "is_found"),
     [
         ("(?:a*b?)*c", True),

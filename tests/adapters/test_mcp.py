@@ -14,6 +14,7 @@ import pytest
 
 from mathamr.search.searcher import Index
 from tests.adapters.conftest import call_tool, list_tools
+from tests.cases import cases
 from tests.serve.hostile import hostile_posts
 
 pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")
@@ -63,7 +64,7 @@ def test_explain_and_read_follow_a_hit(index: Index) -> None:
     assert "<p>" not in post["text"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "arguments", "message"),
     [
         ("search", {"query": " "}, "empty"),
@@ -203,6 +204,44 @@ def test_a_line_of_any_length_is_answered_and_costs_no_memory(index_folder: Path
     assert process.returncode == 0
 
 
+ECHO = """
+import sys
+from mathamr.adapters.mcplines import answered_lines
+with answered_lines():
+    for line in sys.stdin.buffer:
+        sys.stdout.buffer.write(line)
+        sys.stdout.flush()
+"""
+"""A server that answers every line by itself; it starts three times as fast as one that has an index."""
+PING = b'{"jsonrpc": "2.0", "id": 9, "method": "ping"}\n'
+
+
+def test_lines_are_read_until_the_client_hears_no_more_answers() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ECHO], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(PING)
+        assert process.stdout.readline() == PING
+        process.stdout.close()
+        with suppress(BrokenPipeError):
+            for _ in range(4000):
+                process.stdin.write(PING)
+        assert process.wait(timeout=120) is not None
+
+
+@pytest.mark.parametrize("line", [b"", b'{"jsonrpc": "2.0", "id": 9, "method": "', b"x" * (3 << 20)])
+def test_lines_end_with_the_client_whatever_was_not_said_to_the_end(line: bytes) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        said, _ = process.communicate(PING + line, timeout=120)
+    assert PING in said
+    assert process.returncode == 0
+
+
+@pytest.mark.slow
 def test_the_server_ends_with_a_client_that_hears_no_more_answers(index_folder: Path) -> None:
     with started(index_folder) as process:
         assert process.stdin is not None
@@ -227,6 +266,7 @@ def test_blank_lines_are_passed_over(index_folder: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [b"", b'{"jsonrpc": "2.0", "id": 9, "method": "', b"x" * (3 << 20)])
 def test_the_server_ends_with_its_client_whatever_was_not_said_to_the_end(
     index_folder: Path, line: bytes

@@ -9,6 +9,7 @@ from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, Lexicon
 from mathamr.amr.builtin.nodes import PLAIN, Template
 from mathamr.amr.builtin.vocabulary import number_value
 from mathamr.amr.builtin.words import WordSentence
+from tests.cases import cases
 
 
 def sentence(*tagged: str) -> WordSentence:
@@ -44,7 +45,7 @@ def test_a_sense_number_makes_a_frame() -> None:
     assert not is_frame("FORMULA_10")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "wanted"),
     [
         ("but/but/CC", {"contrast-01"}),  # seen in training
@@ -87,7 +88,7 @@ def test_training_takes_the_sentences_own_counts_out(lexicon: Lexicon) -> None:
     assert counts["happy-01"] == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("word", "value"),
     [
         ("twelve", "12"),

@@ -15,6 +15,7 @@ from penman.models.amr import model
 from mathamr.amr.builtin import BuiltinParser, describe
 from mathamr.amr.graph import Amr
 from mathamr.core.errors import MathAMRError
+from tests.cases import cases
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ Terms of mathematics are concepts; names name persons, places and organisations;
 """
 
 
-@pytest.mark.parametrize("row", SENTENCES, ids=lambda row: row["text"])
+@cases("row", SENTENCES)
 def test_sentences_mean_what_they_say(parser: BuiltinParser, row: dict[str, str]) -> None:
     graph = parsed(parser, row["text"])
     said = {*graph.concepts().values(), *map(" ".join, relations(graph))}

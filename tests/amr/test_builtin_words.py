@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.builtin.lemmas import lemma
 from mathamr.amr.builtin.words import LONGEST_WORD, SHAPES, cut, shape
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "words"),
     [
         ("It isn't so.", ["It", "is", "n't", "so", "."]),
@@ -60,7 +60,7 @@ def test_shapes_say_what_lower_case_pieces_hide() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("word", "tag", "base"),
     [
         ("matrices", "NNS", "matrix"),

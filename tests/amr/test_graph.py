@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr, InvalidAmrError, is_atom
 from tests.amr.strategies import graphs
+from tests.cases import cases
 
 Triples = list[tuple[str, str, str]]
 BOY = Amr("w", (("w", "want-01"), ("b", "boy")), (("w", ":ARG0", "b"),))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("edges", "attributes", "kept"),
     [
         ([("b", ":ARG0-of", "r")], [], ([("r", ":ARG0", "b")], [])),  # an inverted edge is turned round
@@ -34,7 +35,7 @@ def test_triples_are_kept_once_and_in_one_direction(
     assert (list(amr.edges), list(amr.attributes)) == kept
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "message"),
     [
         (("b", ()), "at least one node"),

@@ -15,6 +15,7 @@ from mathamr.amr.graph import OF_ROLES, Amr
 from mathamr.amr.notation import depth, layout
 from mathamr.core.errors import ParseError
 from tests.amr.strategies import graphs
+from tests.cases import cases
 
 BOY = """\
 # ::id 7 ::annotator us
@@ -119,7 +120,7 @@ def test_the_layout_is_as_flat_as_the_graph() -> None:
     assert depth(Amr("n0", tuple((n, "x") for n in names), ring)) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "message", "offset"),
     [
         ("", "an opening parenthesis should stand here", 0),

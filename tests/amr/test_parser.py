@@ -17,6 +17,7 @@ from mathamr.amr.workers import ParallelParser
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from tests.amr.rule_parser import RuleParser
 from tests.amr.stand_ins import amrlib, amrlib_model
+from tests.cases import cases
 
 __all__ = ["amrlib"]
 
@@ -132,7 +133,7 @@ def test_unknown_parsers_are_clear_errors(amrlib: ModuleType) -> None:
         load_parser("tests.amr.rule_parser:Nothing")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "model"),
     [
         ("os:system", "true"),

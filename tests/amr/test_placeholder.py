@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.placeholder import PLACEHOLDER, formula_nodes, mend, placeholders, separated
 from tests.amr.strategies import graphs
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "found"),
     [
         ("Let FORMULA_0 be FORMULA_12.", ("FORMULA_0", "FORMULA_12")),
@@ -27,7 +27,7 @@ def test_placeholders_of_a_sentence(text: str, found: tuple[str, ...]) -> None:
     assert placeholders(text) == found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("broken", "mended"),
     [
         ("(l / let-01 :ARG1 (f / formula_0))", "(l / let-01 :ARG1 (f / FORMULA_0))"),

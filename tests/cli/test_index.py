@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from mathamr.cli import app
 from mathamr.core.errors import MathAMRError
 from mathamr.index.storage import IndexStorage
+from tests.cases import cases
 from tests.folders import write_files
 from tests.index.small import PARSER, note, write_posts
 from tests.models import sample_posts
@@ -101,7 +102,7 @@ def test_engine_options_are_read_as_values(posts: Path, model_folder: Path, tmp_
     assert wrong.exit_code == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [["a.jsonl", "b.jsonl"], ["-"], ["a", "--check", "--ray", "local", "--out", "c"], ["--workers", "0"]],
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "said"),
     [
         ("index --check x --watch", "--check reads no input"),

@@ -10,6 +10,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.formats.lean.lake import lake_packages
+from tests.cases import cases
 from tests.cli.conftest import Command
 from tests.leanproject import write_project
 
@@ -82,7 +83,7 @@ def test_packages_are_those_of_the_manifest_that_are_there(tmp_path: Path) -> No
     assert lake_packages(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"packages": 3}', '{"packages": [{"type": "git"}]}'])
+@cases("text", ["", "[]", '{"packages": 3}', '{"packages": [{"type": "git"}]}'])
 def test_a_damaged_manifest_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "lake-manifest.json").write_text(text)
     with pytest.raises(MathAMRError, match="not a manifest of Lake"):

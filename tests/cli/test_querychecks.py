@@ -12,6 +12,7 @@ from mathamr.cli import app
 from mathamr.cli.search import check_argument_order, shell_quoting_hint
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.indexing.builder import build_index
+from tests.cases import cases
 
 
 def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:
@@ -22,7 +23,7 @@ def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:
     assert str(UnknownNameError("format", "zzz", ["html", "latex"])).endswith("known: html, latex")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "is_eaten"),
     [
         ("^2$", True),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from mathamr.core.boundedtar import BROKEN, BoundedTarFile
 from tests.bounded import bounded
+from tests.cases import cases
 
 BLOCK = 512
 
@@ -47,8 +48,8 @@ def read(content: bytes, mode: str = "r:") -> dict[str, bytes]:
         return {entry.name: archive.extractfile(entry).read() for entry in archive if entry.isreg()}
 
 
-@pytest.mark.parametrize("mode", ["r:", "r|"])
-@pytest.mark.parametrize("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
+@cases("mode", ["r:", "r|"])
+@cases("format", [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_archives_are_read_as_they_were_packed(format: int, mode: str) -> None:
     names = ["a.tex", "é" * 20 + ".tex"] + (["x" * 3000] if format != tarfile.USTAR_FORMAT else [])
     files = {name: name.encode() * 100 for name in names}

@@ -20,6 +20,7 @@ from mathamr.index import manifest
 from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
 from mathamr.systems.encoders.cleancopy import make_clean_copy
 from mathamr.systems.field import Field
+from tests.cases import cases
 from tests.systems.encoders.test_cleancopy import change, plain_folder
 
 HOSTILE: tuple[object, ...] = (
@@ -59,23 +60,21 @@ def level(row: dict[str, Any], where: str) -> dict[str, Any]:
     return found[0] if isinstance(found, list) else found
 
 
-@pytest.mark.parametrize("where", LEVELS)
+@cases("where", LEVELS)
 def test_every_field_of_a_manifest_is_on_the_list(where: str) -> None:
     rules, kind = LEVELS[where]
     assert rules.keys() == {each.name for each in fields(kind)}
     assert Manifest.from_json(told(lambda row: None)) == OWN
 
 
-@pytest.mark.parametrize(
-    ("where", "key"), [(where, key) for where in LEVELS for key in (*LEVELS[where][0], "evil")]
-)
+@cases(("where", "key"), [(where, key) for where in LEVELS for key in (*LEVELS[where][0], "evil")])
 def test_a_key_of_a_manifest_takes_nothing_but_data(where: str, key: str) -> None:
     for value in HOSTILE:
         with pytest.raises(MathAMRError, match=r"damaged|another version"):
             Manifest.from_json(told(lambda row, value=value: level(row, where).update({key: value})))
 
 
-@pytest.mark.parametrize("key", choices.MODEL)
+@cases("key", choices.MODEL)
 def test_a_key_of_a_model_card_takes_nothing_but_data(tmp_path: Path, key: str) -> None:
     values = [*HOSTILE, "../x", "/etc/passwd", "http://stranger", "os.abort"]
     free = {"name", "base"}  # a text for people, and a name with a fingerprint
@@ -117,7 +116,7 @@ def with_module(folder: Path, file: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("file", FILES)
+@cases("file", FILES)
 def test_a_key_of_an_encoder_takes_nothing_but_data(tmp_path: Path, file: str) -> None:
     folder, copy = with_module(tmp_path / "encoder", file), tmp_path / "copy"
     copy.mkdir()
@@ -129,7 +128,7 @@ def test_a_key_of_an_encoder_takes_nothing_but_data(tmp_path: Path, file: str) -
             make_clean_copy(folder, copy)
 
 
-@pytest.mark.parametrize("key", choices.MODULE)
+@cases("key", choices.MODULE)
 def test_a_key_of_a_list_of_modules_takes_nothing_but_data(tmp_path: Path, key: str) -> None:
     folder, copy = plain_folder(tmp_path / "encoder"), tmp_path / "copy"
     copy.mkdir()

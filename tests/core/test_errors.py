@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 from mathamr.core.errors import MathAMRError, MissingExtraError, ParseError, UnknownNameError
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     "error",
     [
         MathAMRError("no"),
@@ -17,7 +16,6 @@ from mathamr.core.errors import MathAMRError, MissingExtraError, ParseError, Unk
         MissingExtraError("torch", "pip install torch"),
         ParseError("unclosed brace", "a + {b", 4, "notes.md"),
     ],
-    ids=lambda error: type(error).__name__,
 )
 def test_an_error_comes_back_from_another_process(error: MathAMRError) -> None:
     found = pickle.loads(pickle.dumps(error))

@@ -11,6 +11,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import LONGEST, Database, connect, inflated
+from tests.cases import cases
 
 
 def made(path: Path, *statements: str) -> Path:
@@ -111,7 +112,7 @@ def filled(path: Path, *statements: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@cases(
     "statements",
     [
         (META, POSTS.replace("post BLOB NOT NULL", "post BLOB AS (zeroblob(999000000)) VIRTUAL")),
@@ -124,7 +125,7 @@ def filled(path: Path, *statements: str) -> Path:
         (META.replace("value TEXT NOT NULL", "value TEXT AS ('1' || key)"), POSTS),
     ],
 )
-@pytest.mark.parametrize(("create", "read_only"), [(False, True), (False, False), (True, False)])
+@cases(("create", "read_only"), [(False, True), (False, False), (True, False)])
 def test_a_table_that_is_not_exactly_ours_is_refused_before_a_row_is_read(
     tmp_path: Path, statements: tuple[str, ...], create: bool, read_only: bool
 ) -> None:

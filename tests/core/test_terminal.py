@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
-
 from mathamr.core.terminal import visible
 from mathamr.posts.report import Report
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    "sign", ["\x1b[2J", "\x1b]0;x\x07", "\x9b1A", "\r", "\x08", "\u202e", "\x7f", "\udcff"]
-)
+@cases("sign", ["\x1b[2J", "\x1b]0;x\x07", "\x9b1A", "\r", "\x08", "\u202e", "\x7f", "\udcff"])
 def test_what_a_terminal_obeys_is_spelt_out(sign: str) -> None:
     shown = visible(f"a{sign}b")
     assert shown.startswith("a\\")

@@ -12,12 +12,13 @@ from mathamr.evaluation.fusedruns import fuse_runs, rerank_run
 from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import FUSIONS, fuse
+from tests.cases import cases
 
 MINE = Run.of("mine", {"A.1": [("1", 9.0), ("2", 8.0), ("3", 7.0)], "A.2": [("4", 1.0)]})
 THEIRS = Run.of("theirs", {"A.1": [("3", 0.9), ("5", 0.8), ("1", 0.7)], "A.3": [("6", 0.5)]})
 
 
-@pytest.mark.parametrize("fusion", list(FUSIONS))
+@cases("fusion", list(FUSIONS))
 def test_every_topic_is_fused_as_its_rankings_are(fusion: str) -> None:
     found = fuse_runs([MINE, THEIRS], fusion, [1.0, 2.0])
     assert set(found.rankings) == {"A.1", "A.2", "A.3"}

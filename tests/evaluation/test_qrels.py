@@ -8,6 +8,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.qrels import FULL, PARTIAL, Qrels, read_qrels, write_qrels
+from tests.cases import cases
 
 
 def written(folder: Path, text: str) -> Path:
@@ -16,7 +17,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "grades"),
     [
         *((f"A.1{gap}0{gap}7{gap}3\n", {"A.1": {"7": 3}}) for gap in (" ", "\t", "  ", " \t ")),
@@ -55,7 +56,7 @@ def test_relevance_may_be_partial_or_full_as_in_ntcir12() -> None:
     assert qrels.relevant("N.3") == frozenset()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "line", "message"),
     [
         ("A.1 0 7 3\nA.1 0 8\n", 2, "expected 4 columns: topic, iteration, id, grade; found 3: 'A.1 0 8'"),

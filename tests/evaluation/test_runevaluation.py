@@ -18,6 +18,7 @@ from mathamr.evaluation.runevaluation import EvaluationInputs, compare_runs, eva
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
+from tests.cases import cases
 
 FOLDER = sample.folder()
 QRELS = FOLDER / "qrels" / "task1.qrels"
@@ -114,7 +115,7 @@ def test_a_baseline_of_formulas_needs_no_table_of_visuals() -> None:
     assert evaluate_runs(sources, SUITE).comparison.scores[0].mean("Bpref") > 0.5
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sources", "message"),
     [
         (

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.runs import Run, RunHit, read_run, run_lines, write_run
+from tests.cases import cases
 
 
 def written(folder: Path, text: str, name: str = "mine.run") -> Path:
@@ -24,7 +25,7 @@ TASK_1, TASK_2 = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         *(TREC.format(second) for second in ("Q0", "0", "_", "ITER")),  # as long as it is always the same
@@ -51,7 +52,7 @@ def test_scores_count_and_ranks_that_contradict_them_are_noticed(tmp_path: Path)
     assert run.disordered == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "line", "message"),
     [
         ("A.1 Q0 7 1 2.5 x\nA.1 Q0 7 2 1.5 x\n", 2, "'7' is ranked twice for topic 'A.1' (before in line 1)"),

@@ -21,6 +21,7 @@ from mathamr.evaluation.significance import (
     t_quantile,
     two_tailed_p,
 )
+from tests.cases import cases
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_the_incomplete_beta_function_equals_scipy(a: float, b: float, x: float)
     assert incomplete_beta(a, b, x) == pytest.approx(special.betainc(a, b, x), rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 5, 46, 77, 703, 100_000])
+@cases("degrees", [1, 2, 5, 46, 77, 703, 100_000])
 def test_quantiles_equal_scipy(stats: Any, degrees: int) -> None:
     shares = [0.5, 0.75, 0.95, 0.975, 0.995, 0.9999]
     assert [t_quantile(p, degrees) for p in shares] == pytest.approx(stats.t.ppf(shares, degrees), abs=1e-9)

@@ -12,6 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.topics import read_topics
 from mathamr.posts.passage import passage
+from tests.cases import cases
 
 TASK_1 = """<?xml version="1.0" ?>
 <Topics>
@@ -72,7 +73,7 @@ def test_topics_without_html_are_read_as_what_they_visual_like(tmp_path: Path) -
     assert [formula.latex for formula in topic.post.formulas] == ["A"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "line", "message"),
     [
         ("<Topics>\n<Topic number='A.1'>\n<Question>x</Topic>\n</Topics>", 3, "not well-formed XML"),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.canonicalform import canonical_form
 from mathamr.formulas.containment import Subformula
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt
+from tests.cases import cases
 
 
 def read(latex: str) -> Opt:
@@ -21,7 +20,7 @@ def is_same(one: str, other: str) -> bool:
     return part.is_as_large_as(whole) and part.inside(whole) == "same letters"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         (r"\frac12x", "x/2"),
@@ -67,7 +66,7 @@ def test_spellings_of_the_same_have_one_form(one: str, other: str) -> None:
     assert is_same(other, one)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("x/2", "2/x"),
@@ -96,7 +95,7 @@ def test_a_chain_of_equations_has_all_its_equations() -> None:
     assert Subformula(read("Var(X)=E[X^2]+E[X]^2")).inside(chain) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("part", "is_inside"),
     [
         ("a<d^2", True),
@@ -113,7 +112,7 @@ def test_a_chain_of_inequalities_has_what_follows_from_it(part: str, is_inside: 
         assert (Subformula(read(part)).inside(read(chain)) == "same letters") == is_inside
 
 
-@pytest.mark.parametrize("relation", [r"\simeq", r"\cong", r"\approx", r"\equiv"])
+@cases("relation", [r"\simeq", r"\cong", r"\approx", r"\equiv"])
 def test_another_relation_of_equality_counts_like_other_letters(relation: str) -> None:
     typed, written = read(r"\Omega(S^1)=\mathbb Z"), read(rf"\Omega(S^1){relation}\mathbb Z")
     assert Subformula(typed).inside(written) == "other letters"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.containment import LARGEST, Subformula
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
+from tests.cases import cases
 
 
 def inside(part: str, whole: str) -> str | None:
@@ -20,7 +19,7 @@ def inside(part: str, whole: str) -> str | None:
 GAUSS = r"\int_{-\infty}^{\infty}e^{-x^2}\,dx=\sqrt{\pi}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("part", "whole", "found"),
     [
         # sides, summands and integrals are contained

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.label import TYPES, clean, node_type, value
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("label", "kind", "text"),
     [
         ("+!F!sin", "+", "sin"),
@@ -23,7 +22,7 @@ def test_a_label_is_a_type_and_a_value(label: str, kind: str, text: str) -> None
     assert kind in TYPES
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         (" x ", "x"),

@@ -18,6 +18,7 @@ from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.parse import parse
+from tests.cases import cases
 
 
 def met(query: str, latex: str) -> set[int]:
@@ -25,7 +26,7 @@ def met(query: str, latex: str) -> set[int]:
     return {each.other for each in pairs if each.worth >= VARIABLE}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "latex", "expected"),
     [
         ("a^2+b^2", r"c=\sqrt{a^2+b^2}-1", ["a^2+b^2"]),
@@ -78,7 +79,7 @@ def test_marks_are_drawn_around_whole_pieces_and_nothing_else_changes() -> None:
     assert re.sub(r"<[^>]*>", "", written) == re.sub(r"<[^>]*>", "", plain)
 
 
-@pytest.mark.parametrize(
+@cases(
     "latex",
     [r"\sum_{n=1}^\infty\frac{x^n}{n!}", r"f'(x)\ne\left|\hat y\right|", r"\begin{pmatrix}a&b\\c&12\end{pmatrix}",
      r"\operatorname{tr}A\le\|B\|_2", r"\dv{f}{x}+\text{if }y\in\mathbb{R}", r"a\pmod{n}", r"x²+ℝ≤√2"],

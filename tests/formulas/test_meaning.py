@@ -12,6 +12,7 @@ from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.meaning.mathematician import meaning
 from mathamr.formulas.parse import NO_MACROS, FormulaError, _read, parse
+from tests.cases import cases
 from tests.formulas.gold import gold
 from tests.formulas.term import term
 
@@ -38,7 +39,7 @@ def test_formulas_are_read_as_published_and_as_a_mathematician_does() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "as_well"),
     [
         ("a || b", r"a \| b"),
@@ -77,7 +78,7 @@ BOMBS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("latex", BOMBS, ids=lambda latex: f"{latex[:12]}…{len(latex)}")
+@cases("latex", BOMBS)
 def test_the_budget_bounds_the_reading(latex: str) -> None:
     try:
         root = nodes(latex)

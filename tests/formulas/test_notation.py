@@ -10,6 +10,7 @@ from mathamr.core.errors import ParseError
 from mathamr.formulas.notation import opt_from_string, outline, slt_from_string, to_string
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
+from tests.cases import cases
 from tests.formulas.generated import OPTS, SLTS
 from tests.formulas.gold import published
 
@@ -53,7 +54,7 @@ def test_published_strings_round_trip(data: Path) -> None:
         assert to_string(opt_from_string(row["opt"])) == row["opt"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "offset", "reason"),
     [
         ("", 0, "begin with"),

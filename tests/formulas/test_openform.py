@@ -1,10 +1,9 @@
 """The open form of a formula is the same with bounds, differentials and arrows and without."""
 
-import pytest
-
 from mathamr.formulas.openform import omits, open_form
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt
+from tests.cases import cases
 
 
 def read(latex: str) -> Opt:
@@ -13,7 +12,7 @@ def read(latex: str) -> Opt:
     return tree
 
 
-@pytest.mark.parametrize(
+@cases(
     ("whole", "half"),
     [
         (r"\sum_{n=1}^\infty \frac{1}{n^2}", r"\sum \frac{1}{n^2}"),
@@ -39,7 +38,7 @@ def test_a_whole_formula_and_its_half_have_the_same_open_form(whole: str, half: 
     assert omits(read(half))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         (r"\sum \frac{1}{n}", r"\sum_{n=1}^\infty \frac{1}{n^2}"),
@@ -52,7 +51,7 @@ def test_another_body_or_operator_has_another_open_form(one: str, other: str) ->
     assert open_form(read(one)) != open_form(read(other))
 
 
-@pytest.mark.parametrize("latex", ["a+b", r"A\cap B", r"\max(a,b)", r"\forall x\, f(x)", r"\{x \mid x>0\}"])
+@cases("latex", ["a+b", r"A\cap B", r"\max(a,b)", r"\forall x\, f(x)", r"\{x \mid x>0\}"])
 def test_a_formula_without_big_operators_omits_nothing_and_stays_as_it_is(latex: str) -> None:
     assert open_form(read(latex)) == read(latex)
     assert not omits(read(latex))

@@ -16,6 +16,7 @@ from mathamr.formulas.latex.grammar.rules import MAX_DEPTH
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import FormulaError, FormulaParser, Macros, ParsedFormula, parse
+from tests.cases import cases
 from tests.formulas.gold import json_rows
 
 
@@ -40,7 +41,7 @@ def test_formulas_have_the_trees_of_the_table() -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize(
+@cases(
     "spellings",
     [
         (r"\frac12", r"\dfrac{1}{2}", r"\tfrac 1 2", r"{1\over2}"),
@@ -59,7 +60,6 @@ def test_formulas_have_the_trees_of_the_table() -> None:
         (r"\begin{equation}p\end{equation}", r"\[p\]", r"\(p\)", "p"),
         (r"\boldsymbol p", r"\pmb p", r"\bm{p}"),
     ],
-    ids=lambda spellings: spellings[0],
 )
 def test_spellings_of_one_formula_give_the_same_trees(spellings: tuple[str, ...]) -> None:
     assert {trees(spelling) for spelling in spellings} == {trees(spellings[0])}
@@ -124,7 +124,7 @@ def _error(latex: str) -> FormulaError | None:
     return None
 
 
-@pytest.mark.parametrize("latex", ["", "  ", r"\label{a}", "{}"])
+@cases("latex", ["", "  ", r"\label{a}", "{}"])
 def test_an_empty_formula_is_an_error(latex: str) -> None:
     with pytest.raises(FormulaError, match="empty"):
         parse(latex)
@@ -137,7 +137,7 @@ def test_an_error_is_a_parse_error_with_offset_and_caret() -> None:
     assert str(caught.value).splitlines()[-1] == " " * 14 + "^"
 
 
-@pytest.mark.parametrize(
+@cases(
     "latex",
     [
         r"\def\x{\x}\x",
@@ -198,7 +198,7 @@ def test_parser_remembers_formulas() -> None:
     assert to_string(parser.parse(r"\x").slt) == "[V!y]"
 
 
-@pytest.mark.parametrize(
+@cases(
     "latex", [r"x^2", r"\sum_{i=1}^n\frac{a_i}{2}", r"\begin{pmatrix}a&b\end{pmatrix}", r"a<\text{b \& c}"]
 )
 def test_formulas_travel_between_processes(latex: str) -> None:

@@ -17,6 +17,7 @@ from mathamr.formulas.typed.reader import typed_to_latex
 from mathamr.formulas.typed.sentences import formula_spans
 from mathamr.search.query import Query
 from tests.bounded import bounded
+from tests.cases import cases
 
 NESTING = ["x^", "√", "sqrt ", "x^-", "\\a{", "x^(", "x_{", "(mod ", "binom(", "<a,", "|(", "sin(", "e^-", "2^a^", "log_", "x ", "⟩", "|", ")"]  # fmt: skip
 """What opens or continues something that the next part may stand in, and some that close it."""
@@ -60,7 +61,7 @@ def test_any_nesting_gives_latex_and_a_query_or_a_clear_error(parts: list[str]) 
             assert Query.of_text(text, task).post.body
 
 
-@pytest.mark.parametrize("part", ["x^", "√", "\\a{", "x^(", "(mod ", "x^-"])
+@cases("part", ["x^", "√", "\\a{", "x^(", "(mod ", "x^-"])
 def test_scripts_and_arguments_nested_too_deeply_are_taken_for_latex(part: str) -> None:
     nested = part * 400
     assert typed_to_latex(nested).count(part.strip() if part != "√" else "\\sqrt") == 400
@@ -73,12 +74,12 @@ def test_bars_that_open_nothing_are_not_tried_again_and_again() -> None:
     assert int(done.stdout) > 90
 
 
-@pytest.mark.parametrize(("asciimath", "latex"), ASCIIMATH.items())
+@cases(("asciimath", "latex"), ASCIIMATH.items())
 def test_asciimath_has_the_layout_of_its_latex(asciimath: str, latex: str) -> None:
     assert to_string(parse(asciimath_to_latex(asciimath)).slt) == to_string(parse(latex).slt)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "latex"),
     [
         ("int sin(x)/xdx", r"\int\frac{\sin(x)}{x}dx"),

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 
 from mathamr.formulas.mathml.markup import slt_from_mathml
@@ -10,10 +9,11 @@ from mathamr.formulas.notation import slt_from_string
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Slt
 from mathamr.formulas.visualkey import form_key, visual_key, visual_text
+from tests.cases import cases
 from tests.formulas.generated import SLTS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("[M!()1x1,w[V!x]]", "[([V!x[)]]]"),
@@ -31,7 +31,7 @@ def test_what_visuals_the_same_has_the_same_key(one: str, other: str) -> None:
     assert visual_key(slt_from_string(one)) == visual_key(slt_from_string(other))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("[V!R]", "[V!ℝ]"),
@@ -73,7 +73,7 @@ def key(latex: str) -> str:
     return form_key(parse(latex).slt)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("a+b=c", "x+y=z"),
@@ -88,7 +88,7 @@ def test_a_change_of_names_keeps_the_form(one: str, other: str) -> None:
     assert key(one) == key(other)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("a+b=c", "x+y=x"),

@@ -11,6 +11,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.graphs.formulahashes import subtree_hashes
 from mathamr.graphs.formulashard import FormulaLabels, FormulaShard, FormulaTrees, folded
+from tests.cases import cases
 from tests.formulas.operatorgraph import formula_graph
 
 LATEX = ("x", "-x", r"\frac{a+b}{b+a}", "x-y-x", r"\sum_{n=1}^\infty \frac{1}{n^2}")
@@ -76,7 +77,7 @@ def test_a_file_gives_the_shard_back_and_damage_is_refused(shard: FormulaShard, 
         FormulaShard.load(path)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value"),
     [("opt_parents", 5), ("opt_labels", 9999), ("opt_sizes", 70), ("opt_starts", 3)],
 )

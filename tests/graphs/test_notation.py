@@ -15,6 +15,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import unified
 from mathamr.graphs.virtual import flatten
+from tests.cases import cases
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 
@@ -102,7 +103,7 @@ def test_formula_of_ten_thousand_symbols_survives() -> None:
     assert notation.read(notation.write(graph, one_line=True)) == graph
 
 
-@pytest.mark.parametrize(
+@cases(
     ("damage", "message"),
     [
         (lambda text: text[:-1], "closing parenthesis should stand"),

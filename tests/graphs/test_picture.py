@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from typing import get_args
 
-import pytest
 from hypothesis import given, settings
 from lxml import etree
 
@@ -16,6 +15,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import folded, picture
 from mathamr.graphs.virtual import flatten
 from tests.amr.rule_parser import RuleParser
+from tests.cases import cases
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 
@@ -63,9 +63,7 @@ def lines(svg: str) -> int:
     return sum(each.get("class").split() == ["line", "virtual"] for each in root.iter(f"{SVG}polyline"))
 
 
-@pytest.mark.parametrize(
-    ("auxiliary", "expected"), [("none", 0), ("sequential", 3), ("circular", 4), ("full", 6)]
-)
+@cases(("auxiliary", "expected"), [("none", 0), ("sequential", 3), ("circular", 4), ("full", 6)])
 def test_auxiliary_edges_are_drawn_as_a_tensor_has_them(auxiliary: Auxiliary, expected: int) -> None:
     graph, configuration = small_graph(), GraphConfiguration(auxiliary=auxiliary)
     assert lines(picture(graph, auxiliary=auxiliary)) == expected
@@ -85,7 +83,7 @@ def test_virtual_nodes_are_those_of_the_structure() -> None:
     assert sum("dotted" in path.get("class") for path in dotted) == len(drawn)
 
 
-@pytest.mark.parametrize("mode", get_args(FormulaMode))
+@cases("mode", get_args(FormulaMode))
 def test_virtual_nodes_lead_to_what_they_gather(mode: FormulaMode) -> None:
     """The document's to the root and to the other virtual nodes, a formula's to its trees, a sentence's to its concepts (figure 3.2)."""
     root = etree.fromstring(picture(small_graph(), mode).encode())

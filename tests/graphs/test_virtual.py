@@ -11,6 +11,7 @@ from mathamr.graphs.mathamr import linearise, mathamr
 from mathamr.graphs.mathgraph import sentence_graph
 from mathamr.graphs.virtual import flatten
 from mathamr.posts.level import Level
+from tests.cases import cases
 from tests.graphs.small import small_graph
 
 AMR_EDGES = {
@@ -88,7 +89,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("mode", ["both", "opt", "slt", "none"])
+@cases("mode", ["both", "opt", "slt", "none"])
 def test_hierarchy_has_exactly_the_edges_of_the_mode(mode: str) -> None:
     edges = named_edges(flatten(small_graph(), GraphConfiguration(mode)))  # type: ignore[arg-type]
     assert len(edges) == len(set(edges))
@@ -123,7 +124,7 @@ def test_document_is_the_last_representative_and_the_last_node() -> None:
 IN_ORDER = ("sentence 0", "formula 0", "sentence 1", "formula 1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("auxiliary", "expected"),
     [
         ("none", set()),

@@ -6,10 +6,11 @@ import pytest
 
 from mathamr.index.location import network_file_system, place_warning, synchronised_by
 from mathamr.search.searcher import Index
+from tests.cases import cases
 from tests.index.small import build, note
 
 
-@pytest.mark.parametrize(
+@cases(
     ("folder", "program"),
     [
         ("/Users/ann/Library/Mobile Documents/com~apple~CloudDocs/notes.index", "iCloud"),

@@ -12,6 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index import manifest
 from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
 from mathamr.systems.field import Field
+from tests.cases import cases
 
 FIELDS = (Field(name="document", of="posts", size=32), Field(name="nodes", of="visual", size=8, many=True))
 MANIFEST = Manifest(
@@ -74,7 +75,7 @@ def test_any_byte_that_was_changed_is_reported(tmp_path: Path) -> None:
         assert found.to_json() == content.decode("utf-8", "surrogateescape"), f"byte {place}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "value"),
     [
         ("counts", "many"),

@@ -18,6 +18,7 @@ from mathamr.posts.accounting import WordAccount
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.folders import write_files
 from tests.posts.documents import zipped
 
@@ -139,7 +140,7 @@ def account_of(name: str, text: str, folder: Path) -> WordAccount:
     return read(folder / name)[1].account
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text", "left"),
     [
         ("a.md", "One two needle.\n", set()),

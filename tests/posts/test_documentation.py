@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import doctest
 
-import pytest
-
 from mathamr.posts.format import FORMATS
 from mathamr.posts.post import Post
 from mathamr.posts.postcounts import PostCounts
 from mathamr.posts.postkind import KINDS, role_of
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.conftest import ROOT
 
 TEXT = "".join(
@@ -22,7 +21,7 @@ def section(title: str) -> str:
     return TEXT.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
 
 
-@pytest.mark.parametrize("name", list(FORMATS))
+@cases("name", list(FORMATS))
 def test_every_format_is_described(name):
     assert f"| `{name}` |" in section("Formats")
 

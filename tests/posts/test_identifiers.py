@@ -9,12 +9,13 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.identifiers import LONGEST_ID, SeenIds, check_id, fitting_id
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 
 UNSEEN = ("\n", "\t", "\r", "\0", "\x1b", "\x7f", "\x85", "\xad", "\u200b", "\u2028", "\u2029", "\u202e", "\u2066", "\ufeff",
           "\ufffe", "\ud800", "\U000e0041", "\u3164", "\u2800", "\u115f", "\u034f", "\ufdd0")  # fmt: skip
 
 
-@pytest.mark.parametrize("character", UNSEEN)
+@cases("character", UNSEEN)
 def test_no_id_has_a_character_that_cannot_be_seen(character: str) -> None:
     for id in (f"a{character}b", f"{character}a", f"a{character}", character):
         with pytest.raises(MathAMRError, match="which cannot be seen"):
@@ -23,14 +24,14 @@ def test_no_id_has_a_character_that_cannot_be_seen(character: str) -> None:
         assert fitting_id(fitting_id(id)) == fitting_id(id)
 
 
-@pytest.mark.parametrize("id", ["", " ", " a", "a\u3000", "x" * (LONGEST_ID + 1), " " * 10_000])
+@cases("id", ["", " ", " a", "a\u3000", "x" * (LONGEST_ID + 1), " " * 10_000])
 def test_an_id_has_a_bounded_length_and_no_space_around_it(id: str) -> None:
     with pytest.raises(MathAMRError):
         check_id(id)
     check_id(fitting_id(id))
 
 
-@pytest.mark.parametrize(
+@cases(
     "id", ["a b", "Übung/Größe.md#α", "مسئله", "数学 1", "a\u202fb", "x" * LONGEST_ID, "\U0001f9ee", "\u0378"]
 )
 def test_what_people_call_their_notes_is_an_id(id: str) -> None:

@@ -14,6 +14,7 @@ from mathamr.posts.ignorerules import DEFAULTS, GITIGNORE, IGNORE_FILE, NO_GITIG
 from mathamr.posts.inputs import walk
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.folders import write_files
 
 FILES = [
@@ -130,9 +131,7 @@ def test_a_line_that_is_no_pattern_is_reported_and_the_others_count(tmp_path: Pa
         _walked(root, ("[z-a]",))
 
 
-@pytest.mark.parametrize(
-    "pattern", ["*" * 111 + "$", "[a]*" * 200, "**/a/" * 30 + "b", "?*" * 100, "***/a/" * 30 + "b"]
-)
+@cases("pattern", ["*" * 111 + "$", "[a]*" * 200, "**/a/" * 30 + "b", "?*" * 100, "***/a/" * 30 + "b"])
 def test_no_pattern_is_matched_for_longer_than_its_length_allows(tmp_path: Path, pattern: str) -> None:
     path = write_files(tmp_path, {"a/" * 60 + "a" * 100 + ".md": "Text $x^2$"})
     code = f"from pathlib import Path\nfrom mathamr.posts.ignorerules import IgnoreRules\nfrom mathamr.posts.report import Report\nroot = Path({str(path)!r})\nwrong = Report()\nIgnoreRules(root, wrong).rule_for(next(root.rglob('*.md')))"

@@ -27,6 +27,7 @@ from mathamr.posts.inputs import (
     walk,
 )
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.folders import write_files
 from tests.posts.hostile import read_bounded
 
@@ -51,7 +52,7 @@ def test_a_compressed_file_reads_as_the_plain_one(tmp_path, kind):
     assert head(path).start == TEXT[: files.HEAD_BYTES]
 
 
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+@cases("kind", ["gz", "bz2", "xz", "zst"])
 def test_archives_put_after_one_another_read_as_one(tmp_path, kind):
     path = tmp_path / f"notes.{kind}"
     path.write_bytes(PACKERS[kind](b"one ") + PACKERS[kind](b"two"))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from mathamr.formulas.latex.macros import without_macros
 from mathamr.formulas.latex.unknown import unknown_commands
 from mathamr.formulas.parse import parse
@@ -14,6 +12,7 @@ from mathamr.posts.macrosources import learn_macros, may_define
 from mathamr.posts.macrotable import MacroTable
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.folders import write_files
 
 R = r"\newcommand{\R}{\mathbb{R}}"
@@ -33,7 +32,7 @@ def shown(folder: Path, **files: str) -> dict[str, list[str]]:
 NOTE = "Let $\\R$ be real."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text"),
     [
         (
@@ -166,7 +165,7 @@ def test_pretext_documents_have_the_macros_of_their_book(tmp_path: Path) -> None
     assert found == {"one/main.ptx": ["p"], "one/part/a.ptx": ["p"], "two/b.ptx": ["q"]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text"),
     [
         ("macros.tex", f"% all of them\n{R}\n\\DeclareMathOperator{{\\tr}}{{tr}}\n"),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
+from tests.cases import cases
 from tests.posts.markup.strategies import WORDS, soup
 
 MARKUPS: tuple[Markup, ...] = ("html", "markdown", "latex", "text")
@@ -68,7 +69,7 @@ def test_placeholders_stand_apart_from_letters_and_digits() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "expected"),
     [
         ("<p>We have $$x$$ where y.</p>", ["We have FORMULA_0 where y."]),

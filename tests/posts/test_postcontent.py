@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.postcontent import parse_post
+from tests.cases import cases
 
 NOTE = "# Sets\n\nEvery set $x$ has a power set, see [logic](logic.md).\n"
 
 
-@pytest.mark.parametrize("markup", ["html", "markdown", "latex", "text", "declaration"])
+@cases("markup", ["html", "markdown", "latex", "text", "declaration"])
 def test_what_is_derived_equals_what_each_stage_derives(markup: str) -> None:
     post = Post("7", "note", "Let $x > 0$. So $y$.", title="On $z$", markup=markup)  # type: ignore[arg-type]
     read = parse_post(post)

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from mathamr.posts.sentences import sentences
 from tests.bounded import bounded
+from tests.cases import cases
 
 
 def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)]
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "Use e.g. this, i.e. that, cf. the book.",
@@ -45,7 +46,7 @@ def test_no_sentence_ends_here(text: str) -> None:
     assert cut(text) == [text]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("One. Two? Three! Four", ["One.", "Two?", "Three!", "Four"]),

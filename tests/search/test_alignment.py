@@ -16,6 +16,7 @@ from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align, parts
 from mathamr.search.heatmap import COLUMNS, ROWS, LabelRun, heatmap_svg, save_heatmap, set_in_line
 from mathamr.systems.vectors import Vectors
+from tests.cases import cases
 
 SVG = "{http://www.w3.org/2000/svg}"
 BODY = "Let $x > 0$ hold. Then $\\frac12 \\le y$ follows from $x > 0$."
@@ -160,7 +161,7 @@ def test_a_heatmap_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> No
         save_heatmap(aligned(), tmp_path / "no" / "where.svg")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "expected"),
     [
         (r"\frac12", "1/2"),

@@ -16,6 +16,7 @@ from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
 from tests.adapters.conftest import call_tool
+from tests.cases import cases
 from tests.index.small import build
 
 COOLING = r"\frac{dT}{dt}=-k(T-T_0)"
@@ -66,7 +67,7 @@ def test_a_formula_has_the_names_of_the_table_and_of_the_posts(
     assert index.names_of(latex) == names
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "formulas"),
     [
         ("law of cooling", [COOLING]),

@@ -17,6 +17,7 @@ from mathamr.search.collections import Collections, collection_names, joined
 from mathamr.search.hits import MATCHES, Hit, Hits
 from mathamr.search.query import Query
 from mathamr.search.searcher import Index
+from tests.cases import cases
 from tests.cli.conftest import Command, mathamr
 from tests.folders import write_files
 
@@ -54,8 +55,8 @@ def collections(folder: Path) -> Iterator[Collections]:
         yield opened
 
 
-@pytest.mark.parametrize("strategy", ["single", "maxsim"])
-@pytest.mark.parametrize("query", ["when does a series converge", "group of order $p^2$", "a limit of $a_n$"])
+@cases("strategy", ["single", "maxsim"])
+@cases("query", ["when does a series converge", "group of order $p^2$", "a limit of $a_n$"])
 def test_scores_that_can_be_compared_order_hits_as_one_index_of_all_would(
     folder: Path, collections: Collections, strategy: str, query: str
 ) -> None:

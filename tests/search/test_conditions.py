@@ -15,11 +15,12 @@ from mathamr.search.hits import Hit
 from mathamr.search.namequery import has_phrase
 from mathamr.search.query import EmptyQueryError
 from mathamr.systems.ranking import Task
+from tests.cases import cases
 
 LONGEST = 20
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "text", "required", "excluded"),
     [
         ('"nowhere dense" set', "nowhere dense set", Demand(phrases=(("nowhere", "dense"),)), Demand()),
@@ -43,7 +44,7 @@ def test_operators_are_read_once_and_leave_the_words(
     assert read_conditions(typed, LONGEST) == (text, Conditions(required, excluded))
 
 
-@pytest.mark.parametrize(
+@cases(
     "typed",
     [
         "-1",
@@ -69,7 +70,7 @@ def test_minus_signs_labels_and_inches_are_no_conditions(typed: str) -> None:
     assert read_conditions(typed, LONGEST) == (typed, Conditions())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "note"),
     [
         ("author:euler sums", "'author:' is not a field"),

@@ -23,6 +23,7 @@ from mathamr.search.query import Query
 from mathamr.search.results import GRADE, RankedResult
 from mathamr.search.searcher import Index
 from mathamr.systems.models import model_folder
+from tests.cases import cases
 
 NOTHING = Features(0.3, 0.2, 0.02, 0.45, 0.5, 0.05)
 ANSWER = Features(1.0, 1.0, 0.3, 0.75, 0.6, 0.3)
@@ -31,7 +32,7 @@ ANSWER = Features(1.0, 1.0, 0.3, 0.75, 0.6, 0.3)
 MEASURED = read_label_weights(model_folder("mathamr-3"))
 
 
-@pytest.mark.parametrize("group", DEFAULT_WEIGHTS)
+@cases("group", DEFAULT_WEIGHTS)
 def test_what_has_the_words_and_the_formula_is_more_probable(group: Group) -> None:
     for weights in (MEASURED[group], DEFAULT_WEIGHTS[group]):
         assert 0 < weights.probability(NOTHING) < weights.probability(ANSWER) < 1
@@ -55,7 +56,7 @@ def test_formulas_match_up_to_renaming_and_if_they_contain_the_query() -> None:
     assert formula_match(RankedResult("f", 1.0, {GRADE: 0.3})) == "similar"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("matches", "similar_from"),
     [((), 0), (("similar", "similar"), 0), (("strong", "weak", "similar", "similar"), 2), (("weak",), 1)],
 )
@@ -190,7 +191,7 @@ def test_a_model_has_the_weights_of_its_configuration_whatever_its_name(tmp_path
     assert read_label_weights(model_folder("mathamr-2")) == MEASURED != DEFAULT_WEIGHTS
 
 
-@pytest.mark.parametrize(
+@cases(
     "labels",
     [{"text": {}}, {"text": {"intercept": 1, "wrds": 2}}, {"text": {"intercept": "x"}}, {"text": 1}, 5],
 )
@@ -219,7 +220,7 @@ def test_the_words_of_asking_are_not_what_is_asked_for(index: Index, text: str) 
     assert max(shares[0]) == 1
 
 
-@pytest.mark.parametrize("text", ["mean value theorem", "explained variance", "explain", "how to prove"])
+@cases("text", ["mean value theorem", "explained variance", "explain", "how to prove"])
 def test_words_of_asking_count_where_they_are_what_is_asked_for(text: str) -> None:
     words = {"mean", "explained", "explain", "prove"} & set(text.split())
     assert words <= set(Query.of_text(text).content)

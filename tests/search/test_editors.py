@@ -7,9 +7,10 @@ import pytest
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.posts.post import Place, Post
 from mathamr.search.editors import EDITORS, address_in, arguments_for, editor_command, file_of, open_in
+from tests.cases import cases
 
 
-@pytest.mark.parametrize("editor", EDITORS)
+@cases("editor", EDITORS)
 def test_every_editor_opens_the_file_and_no_sign_of_its_name_is_taken_for_the_address(editor):
     address = address_in(editor, "/home/ada/a b&line=9#c?.md", 7)
     assert address is not None
@@ -47,7 +48,7 @@ def test_a_file_is_opened_at_its_line_whatever_its_name(tmp_path):
     assert not (tmp_path / "y").exists()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "said"),
     [
         ("-c:q.md", "not a file of this machine"),
@@ -82,7 +83,7 @@ def test_the_editor_is_the_one_named_or_that_of_the_environment(tmp_path):
         editor_command("vi '", environment)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("editor", "arguments"),
     [
         ("code", ["code", "-g", "/a.md:7"]),

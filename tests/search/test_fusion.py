@@ -25,6 +25,7 @@ from mathamr.search.fusion import (
     WeightedSum,
     fuse,
 )
+from tests.cases import cases
 
 WORDS = [Scored("a", 10.0), Scored("b", 6.0), Scored("c", 2.0)]
 VECTORS = [Scored("b", 0.8), Scored("d", 0.7), Scored("a", 0.4)]
@@ -82,25 +83,25 @@ def test_rows_are_fused_like_ids(name: str, rankings: list[list[Scored]]) -> Non
     assert fuse(name, rows, k=2) == fuse(name, rankings, k=2)
 
 
-@pytest.mark.parametrize("name", list(FUSIONS))
+@cases("name", list(FUSIONS))
 def test_one_ranking_alone_keeps_its_order(name: str) -> None:
     assert [hit.id for hit in fuse(name, [WORDS])] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("name", list(FUSIONS))
+@cases("name", list(FUSIONS))
 def test_a_ranking_without_weight_says_nothing(name: str) -> None:
     found = [hit.id for hit in fuse(name, [WORDS, VECTORS], [1.0, 0.0])]
     assert [item for item in found if item != "d"] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("name", list(FUSIONS))
+@cases("name", list(FUSIONS))
 def test_what_both_put_first_is_first(name: str) -> None:
     both = [[Scored("x", 12.0), *WORDS[1:]], [Scored("x", 0.9), *VECTORS[:2]]]
     assert fuse(name, both)[0].id == "x"
 
 
-@pytest.mark.parametrize("name", list(FUSIONS))
-@pytest.mark.parametrize("factor", [0.5, 3.0])
+@cases("name", list(FUSIONS))
+@cases("factor", [0.5, 3.0])
 def test_the_scale_of_a_systems_scores_makes_no_difference(name: str, factor: float) -> None:
     scaled = [Scored(hit.id, factor * hit.score) for hit in WORDS]
     assert scores(fuse(name, [scaled, VECTORS])) == pytest.approx(scores(fuse(name, [WORDS, VECTORS])))
@@ -132,7 +133,7 @@ def test_mean_maximum_and_harmonic_mean_of_normalised_scores() -> None:
     assert [hit.id for hit in found] == ["b", "a", "d", "c"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "expected"),
     [
         ("min-max", [1.0, 0.5, 0.0]),

@@ -13,6 +13,7 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.grep import FormulaPattern, grep
 from mathamr.search.renaming import Renaming
+from tests.cases import cases
 
 EXAMPLES = Path(__file__).parents[1] / "posts" / "examples"
 NOTES = r"""---
@@ -99,7 +100,7 @@ def test_words_are_found_in_text_alone(folder: Path) -> None:
     assert [(Path(each.path).name, each.line, each.column) for each in found] == [("notes.md", 7, 11)]
 
 
-@pytest.mark.parametrize("example", ["latex", "obsidian", "myst", "org"])
+@cases("example", ["latex", "obsidian", "myst", "org"])
 def test_hits_are_those_of_a_naive_search_over_all_formulas(example: str) -> None:
     report = Report()
     formulas = [

@@ -10,6 +10,7 @@ import pytest
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Task
+from tests.cases import cases
 from tests.index.small import build
 
 FORMULAS = {
@@ -37,7 +38,7 @@ def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield opened
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "wanted"),
     [
         ("sum 1/n^2", "basel"),
@@ -50,7 +51,7 @@ def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
         ("sum 1/k^4", "value"),
     ],
 )
-@pytest.mark.parametrize("task", ["answers", "formulas"])
+@cases("task", ["answers", "formulas"])
 def test_half_a_formula_finds_the_whole_one_first(index: Index, typed: str, wanted: str, task: Task) -> None:
     hit = index.search(typed, task)[0]
     assert hit.id.partition(":")[0] == wanted

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.posts.post import Place
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import Hit
+from tests.cases import cases
 
 
 def test_a_hit_and_its_title_print_as_text_and_are_drawn_as_fragments() -> None:
@@ -19,7 +18,7 @@ def test_a_hit_and_its_title_print_as_text_and_are_drawn_as_fragments() -> None:
     assert hit.to_json()["title_fragments"][1]["text"] == "x^2"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("id", "kind", "title", "above", "own"),
     [
         ("a.md#rank", "section", "Algebra: Matrices: Rank of $x$", "Algebra: Matrices", "Rank of $x$"),

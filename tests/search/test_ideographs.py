@@ -11,6 +11,7 @@ from mathamr import Index
 from mathamr.index.lexical.terms import words
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
+from tests.cases import cases
 from tests.models import build_sample_index
 
 NOTES = {
@@ -54,7 +55,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         yield opened
 
 
-@pytest.mark.parametrize("word", PRESENT)
+@cases("word", PRESENT)
 def test_a_word_inside_a_run_of_characters_is_found(notes: Index, word: str) -> None:
     hits = notes.search(word, k=3)
     assert hits.found in ("strong", "weak")
@@ -62,7 +63,7 @@ def test_a_word_inside_a_run_of_characters_is_found(notes: Index, word: str) -> 
     assert PRESENT[word] in [hit.id for hit in hits if hit.match != "similar"]
 
 
-@pytest.mark.parametrize("word", ABSENT)
+@cases("word", ABSENT)
 def test_a_word_that_no_note_has_is_not_said_to_be_there(notes: Index, word: str) -> None:
     assert notes.search(word, k=3).found in ("similar", "nothing")
 

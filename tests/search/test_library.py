@@ -40,6 +40,7 @@ from mathamr.systems.ranking import (
     fusion_of,
 )
 from mathamr.text.wording import wording_alone
+from tests.cases import cases
 from tests.index.small import build
 from tests.search.test_namequery import Known, having
 
@@ -199,7 +200,7 @@ def test_names_without_words_and_names_of_many_parts_cost_nothing() -> None:
     assert [hit.id for hit in hits] == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "is_identifier"),
     [("add_comm", True), ("Nat.add", True), ("IsCompact", True), ("compact set", False)],
 )
@@ -244,7 +245,7 @@ def test_a_statement_typed_in_lean_is_read_like_those_of_the_library(typed: str,
     assert wording_alone(asked.post)[0].text.removeprefix(": ") == typed
 
 
-@pytest.mark.parametrize("typed", ["Heine-Borel theorem", "sum_union", r"$\sum_i a_i = 0$", "x + y = y + x"])
+@cases("typed", ["Heine-Borel theorem", "sum_union", r"$\sum_i a_i = 0$", "x + y = y + x"])
 def test_other_queries_stay_as_they_were_typed(typed: str) -> None:
     query = Query.of_text(typed)
     assert library_query(query) is query

@@ -16,6 +16,7 @@ from mathamr.search.namedformulas import formulas_of, named_formulas, named_in, 
 from mathamr.search.nameholders import Holder, with_holders
 from mathamr.search.ranker import FoundHits
 from mathamr.search.searcher import Index
+from tests.cases import cases
 from tests.index.small import build
 
 
@@ -32,7 +33,7 @@ def test_the_table_is_readable_throughout() -> None:
     assert [name for name, count in names.items() if count > 1] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "usual"),
     [
         ("Gaussian integral", "gaussian integral"),
@@ -66,7 +67,7 @@ def test_a_formula_has_its_name_in_any_letters(latex: str, name: str) -> None:
     assert name in names_of(latex)
 
 
-@pytest.mark.parametrize("latex", ["a+b", "x=y", r"\int f", r"\frac{1}{2}", r"\left(", ""])
+@cases("latex", ["a+b", "x=y", r"\int f", r"\frac{1}{2}", r"\left(", ""])
 def test_a_formula_without_a_name_has_none(latex: str) -> None:
     assert names_of(latex) == ()
 

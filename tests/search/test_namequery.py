@@ -17,6 +17,7 @@ from mathamr.search.query import Query
 from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Promote
+from tests.cases import cases
 from tests.index.small import build
 
 LEMMAS = ("Zorn", "Gauss", "Nakayama", "Fatou", "Schur", "Yoneda", "Urysohn", "Burnside")
@@ -67,9 +68,7 @@ def test_the_rare_word_comes_first_in_the_title_then_in_the_text(index: Index, q
     assert first(index, query, 2) == ["sz", "test"]
 
 
-@pytest.mark.parametrize(
-    "query", ["H\u00f6lder inequality", "Holder inequalty", "H\u00f6lder inequalty", "Hoelder"]
-)
+@cases("query", ["H\u00f6lder inequality", "Holder inequalty", "H\u00f6lder inequalty", "Hoelder"])
 def test_a_misspelt_common_word_does_not_hide_the_rare_one(index: Index, query: str) -> None:
     assert first(index, query) == ["holder"]
 
@@ -124,7 +123,7 @@ def test_what_was_corrected_is_said(index: Index) -> None:
     assert not any("searched for" in note for note in index.search("Zippel lemma").notes)
 
 
-@pytest.mark.parametrize(
+@cases(
     "query",
     [
         "Is it the Zippel lemma?",
@@ -245,7 +244,7 @@ def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "body"),
     [
         ("$p$-adic integer", r"The \emph{$p$-adic integers} are a ring."),
@@ -294,7 +293,7 @@ def test_a_general_word_that_the_notes_lack_is_not_told(index: Index) -> None:
     assert index.search("carpenter").absent == ("carpenter",)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "corrected"),
     [
         ("Zipel lemma", True),

@@ -12,6 +12,7 @@ from mathamr.posts.post import Post
 from mathamr.search import introductions as searched
 from mathamr.search.introductions import EXAMPLES, symbols_of
 from mathamr.search.notation import MOST_INTRODUCTIONS, glossary, introductions, notation
+from tests.cases import cases
 
 NOTES = r"""# Groups
 
@@ -31,7 +32,7 @@ def found(body: str, parser: str | None = None) -> list[tuple[str, str]]:
     return [(each.symbol, each.said) for each in introductions([note(body)], parser)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "expected"),
     [
         ("Let $G$ be a group.", [("G", "a group")]),
@@ -74,9 +75,7 @@ def test_uses_are_counted_and_symbols_sorted_as_in_a_book() -> None:
     assert by_symbol["φ"].posts == ["n"]
 
 
-@pytest.mark.parametrize(
-    "latex", ["2n", "", "x+1 = 2", "\\{k \\in K", "\\int_0^1 f", "\\begin{pmatrix}a\\end{pmatrix}"]
-)
+@cases("latex", ["2n", "", "x+1 = 2", "\\{k \\in K", "\\int_0^1 f", "\\begin{pmatrix}a\\end{pmatrix}"])
 def test_a_formula_without_a_symbol_of_its_own_introduces_none(latex: str) -> None:
     assert symbols_of(latex) == []
 

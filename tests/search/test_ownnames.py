@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.index.lexical.terms import stems, words
 from mathamr.posts.post import Markup, Post
 from mathamr.search.ownnames import formula_called
+from tests.cases import cases
 
 SUM = r"\sum_n \frac{1}{n^2}=\frac{\pi^2}{6}"
 NAME = stems(words("Basel identity"))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("markup", "body", "latex"),
     [
         ("latex", rf"The \emph{{Basel identity}} ${SUM}$ and $a+b=c$.", SUM),
@@ -38,7 +37,7 @@ def test_an_emphasised_name_belongs_to_the_formula_right_behind_it(
     assert formula_called(NAME, Post("a", "note", body, "Series", markup), body, markup) == latex
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "title", "body", "latex"),
     [
         ("note", "Basel identity", f"It says $n>0$ and $${SUM}$$", SUM),

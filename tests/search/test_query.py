@@ -11,6 +11,7 @@ from mathamr.formulas.parse import FormulaError
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post
 from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS, EmptyQueryError, Query
+from tests.cases import cases
 
 
 def latex(query: Query) -> list[str]:
@@ -25,7 +26,7 @@ def test_text_with_formulas_keeps_both() -> None:
     assert query.has_words
 
 
-@pytest.mark.parametrize("text", ["$x^2+1$", "  $x^2+1$  ", "x^2+1", r"\(x^2+1\)", "$x^2+1$."])
+@cases("text", ["$x^2+1$", "  $x^2+1$  ", "x^2+1", r"\(x^2+1\)", "$x^2+1$."])
 def test_a_formula_alone_is_marked_with_or_without_dollar_signs(text: str) -> None:
     query = Query.of_text(text)
     assert latex(query) == ["x^2+1"]
@@ -33,9 +34,7 @@ def test_a_formula_alone_is_marked_with_or_without_dollar_signs(text: str) -> No
     assert not query.has_words
 
 
-@pytest.mark.parametrize(
-    "text", [r"\frac{1}{n^2}", "E=mc^2", r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\sin x", "a_n"]
-)
+@cases("text", [r"\frac{1}{n^2}", "E=mc^2", r"\begin{pmatrix}1&2\\3&4\end{pmatrix}", r"\sin x", "a_n"])
 def test_latex_needs_no_dollar_signs(text: str) -> None:
     assert latex(Query.of_text(text)) == [text]
 
@@ -53,7 +52,7 @@ def test_where_formulas_are_searched_a_short_text_is_a_formula_and_a_sentence_is
         Query.of_text("how to prove this theorem", "formulas")
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n\t", "\x00\x01", "...", "?!", "$$", "()"])
+@cases("text", ["", "   ", "\n\t", "\x00\x01", "...", "?!", "$$", "()"])
 def test_nothing_to_search_for_is_an_error_that_says_what_to_type(text: str) -> None:
     with pytest.raises(EmptyQueryError, match="type words, or a formula"):
         Query.of_text(text)
@@ -163,7 +162,7 @@ def test_formulas_keep_the_ids_of_their_post() -> None:
     assert query.target()[0] is formula
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "kind"),
     [
         ("Zippel lemma", "name"),

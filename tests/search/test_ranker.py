@@ -36,6 +36,7 @@ from mathamr.systems.ranking import (
     uses_words,
 )
 from mathamr.systems.vectors import Vectors
+from tests.cases import cases
 
 RANKINGS = {
     "words": [Scored("a", 9.0), Scored("b", 3.0), Scored("c", 1.0)],
@@ -82,7 +83,7 @@ def ids(ranking: Ranking, depth: int = 10, pool: int = 1000) -> list[str]:
     return [each.id for each in Listed().rank(ranking, SearchOptions(depth, pool=pool), "it")]
 
 
-@pytest.mark.parametrize("fusion", list(FUSIONS))
+@cases("fusion", list(FUSIONS))
 def test_every_fusion_is_known_by_its_name_and_parts_of_weight_0_are_not_asked(fusion: str) -> None:
     ranker = Listed()
     parts = (
@@ -265,7 +266,7 @@ def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones()
     assert exactly.asked_exactly == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("ranking", "options"),
     [
         (SKIMMED, SearchOptions(11)),

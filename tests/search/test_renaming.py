@@ -11,6 +11,7 @@ from mathamr.formulas.formula import Formula
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import pieces
 from mathamr.search.renaming import Renaming, Scope
+from tests.cases import cases
 
 PAPER = r"""\section{On $x$}
 The x in $\sin x + \mathrm{x}$, \emph{x}, $x\text{ if x}$ and $\alpha x$, % $x$ in a comment
@@ -51,7 +52,7 @@ def test_a_section_ends_at_the_next_heading() -> None:
     assert rename(changed, "t=x", scope="section", at="$t+y$") == PAPER
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "typed", "why"),
     [
         ("$x+y$ and $a$", "x=y", "used already"),
@@ -75,7 +76,7 @@ def test_a_letter_that_a_macro_writes_is_refused() -> None:
         renaming.rename(r"$\point + x$", "latex", "file", lambda _: True, macros)
 
 
-@pytest.mark.parametrize("typed", ["ab=c", "x", "x=x", "x=1", "x=+", r"x=\frac", "x=\\sum"])
+@cases("typed", ["ab=c", "x", "x=x", "x=1", "x=+", r"x=\frac", "x=\\sum"])
 def test_only_letters_are_renamed(typed: str) -> None:
     with pytest.raises(MathAMRError, match="cannot rename"):
         Renaming.of(typed)

@@ -29,6 +29,7 @@ from mathamr.search.querycontext import StageTimer
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Promote, Rerank
 from mathamr.systems.vectors import Vectors
+from tests.cases import cases
 
 STRATEGIES = tuple(MathAMRPlusSystem.rankings["answers"])
 
@@ -136,7 +137,7 @@ def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
         assert hit.evidence[HUBNESS] == pytest.approx(near[hit.id])
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@cases("strategy", STRATEGIES)
 def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: str) -> None:
     query = Query.of_text(TEXT)
     ids = [hit.id for hit in ranked(index, query, "lexical", 60)][::2]
@@ -338,7 +339,7 @@ def test_a_parser_that_reads_the_query_is_not_mentioned(index: Index) -> None:
     assert not any("AMR parser" in note for note in index.search(TEXT).notes)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "message"),
     [
         ({"strategy": "magic"}, "unknown strategy 'magic'; known: hybrid, maxsim"),

@@ -25,6 +25,7 @@ from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
 from mathamr.search.snippet import LENGTH, Snippets, Wanted, title, title_of
 from mathamr.search.workbudget import WorkBudget
+from tests.cases import cases
 from tests.models import sample_posts
 
 FILLER = "This sentence talks about something else entirely, such as the weather. "
@@ -53,7 +54,7 @@ def matched(stretch: tuple[Fragment, ...]) -> list[str]:
     return [str(fragment) for fragment in stretch if fragment.matched]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "asked", "shown", "marked"),
     [
         (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.posts.post import Post
 from mathamr.search.twins import twins
+from tests.cases import cases
 
 
 def statement(identifier: str, body: str) -> Post:
@@ -24,7 +23,7 @@ FILLER = (
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other", "verdict"),
     [
         (

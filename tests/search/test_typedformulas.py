@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.search.query import Query, with_formulas_marked
+from tests.cases import cases
 from tests.search.typed import bed, formulas_read, is_read_right
 
 
@@ -17,7 +18,7 @@ def test_typed_formulas_are_read_as_they_are_meant() -> None:
     assert right[True] >= 104
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "marked"),
     [
         ("the point P(8, -7) of a circle", "the point $P(8, -7)$ of a circle"),
@@ -36,7 +37,7 @@ def test_greek_names_are_letters_beside_mathematics_and_words_beside_words() -> 
     assert not [(query, formulas_read(query.text)) for query in bed("greek") if not is_read_right(query)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "latex"),
     [
         ("beta_hat", r"\hat{\beta}"),

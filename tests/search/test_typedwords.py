@@ -16,6 +16,7 @@ from mathamr.index.lexical.terms import STOP_WORDS, latex_tokens, post_terms
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Place, Post
 from mathamr.systems.models import DEFAULT, boxed_folder
+from tests.cases import cases
 from tests.models import build_sample_index
 
 
@@ -142,7 +143,7 @@ def meant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield opened
 
 
-@pytest.mark.parametrize("text", ["equation (2.1)", "Eq. (2.1)", "(2.1)", "eqn (2.1)?"])
+@cases("text", ["equation (2.1)", "Eq. (2.1)", "(2.1)", "eqn (2.1)?"])
 def test_the_number_of_an_equation_is_found(meant: Index, text: str) -> None:
     hits = meant.search(text, k=6)
     assert {hit.id for hit in hits if hit.match == "strong"} >= {"wave", "uses"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,13 +10,14 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt
 from mathamr.search.formulamatch import matched_nodes, taken_nodes
 from mathamr.search.wildcards import fit, has_wildcards
+from tests.cases import cases
 
 
 def opt(latex: str) -> Opt:
     return parse(latex, wildcards=True).opt
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "formula", "expected"),
     [
         ("?a^2", "x^2", "whole"),

@@ -14,6 +14,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.querywords import QueryWords
 from mathamr.search.wordsfirst import LOOKED_AT, order_by_words
+from tests.cases import cases
 from tests.models import build_sample_index, sample_posts
 
 STUBS = 13
@@ -93,7 +94,7 @@ def ordered(names: str, among: Collection[str] | None = None) -> str:
     return "".join(hit.id for hit in found)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("names", "expected"),
     [("abcd", "cabd"), ("cabd", "cabd"), ("abd", "abd"), ("eafcbg", "ecafbg")],
 )
@@ -126,7 +127,7 @@ def test_nothing_changes_where_the_first_results_all_have_a_word() -> None:
     assert not asked
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "stems"),
     [
         ("compact sets", {"compact", "set"}),

@@ -5,6 +5,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import Keys, allowed_hosts, host_name
 from mathamr.serve.errors import ApiError
+from tests.cases import cases
 
 WRITE, READ = "w" * 20, "r" * 20
 
@@ -17,7 +18,7 @@ def _code(check: object, key: str) -> str:
     return "ok"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("keys", "given", "reads", "writes"),
     [
         (Keys(), "", "ok", "read_only"),
@@ -53,7 +54,7 @@ def test_a_server_on_loopback_answers_only_to_its_names() -> None:
     assert allowed_hosts("0.0.0.0", ["a.org"]) == {"a.org"}
 
 
-@pytest.mark.parametrize(
+@cases(
     "header",
     ["[::1]evil.org", "localhost:80:80", "localhost:", "localhost:x", "a@localhost", "localhost/", " localhost",
      "localhost\t", "[::1", "-", "", ".", "a..b:123456", "лocalhost", "localhost#", "x" * 300],

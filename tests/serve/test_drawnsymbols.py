@@ -9,10 +9,11 @@ import pytest
 from mathamr.formulas.parse import parse
 from mathamr.serve import drawnsymbols
 from mathamr.serve.drawnsymbols import drawn_symbols
+from tests.cases import cases
 from tests.serve.drawings import DRAWINGS
 
 
-@pytest.mark.parametrize("latex", DRAWINGS)
+@cases("latex", DRAWINGS)
 def test_a_clear_drawing_is_recognised_wherever_and_however_large_it_is(latex: str) -> None:
     strokes = DRAWINGS[latex]
     assert drawn_symbols(strokes)[0].latex == latex

@@ -4,11 +4,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.serve.limits import Limits
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
-    "written", ["k=0", "k=-1", "k=many", "k=", "seconds=0", "seconds=nan", "seconds=inf", "k=1e3"]
-)
+@cases("written", ["k=0", "k=-1", "k=many", "k=", "seconds=0", "seconds=nan", "seconds=inf", "k=1e3"])
 def test_a_limit_that_limits_nothing_is_refused(written: str) -> None:
     with pytest.raises(MathAMRError, match=written.partition("=")[0]):
         Limits().changed([written])

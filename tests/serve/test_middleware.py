@@ -10,6 +10,7 @@ import pytest
 from mathamr.serve.limiting import Message, Receive, Scope, Send
 from mathamr.serve.limits import Limits
 from mathamr.serve.middleware import HEADERS, PICTURE_POLICY, POLICY, Middleware
+from tests.cases import cases
 
 Exchange = tuple[int, dict[str, str], bytes]
 
@@ -86,7 +87,7 @@ SMALL = Limits(body_bytes=100)
 LOCAL = frozenset(["localhost"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("request_", "expected"),
     [
         ({"headers": {"content-length": "9" * 23}}, "too_large"),
@@ -106,7 +107,6 @@ LOCAL = frozenset(["localhost"])
             for host in ("[::1]evil.org", "a@b", "a b", "localhost:x")
         ),
     ],
-    ids=str,
 )
 def test_what_exceeds_a_limit_or_comes_from_elsewhere_is_refused(
     request_: dict[str, Any], expected: str
@@ -188,7 +188,7 @@ def test_the_log_names_the_route_and_not_the_address(caplog: pytest.LogCaptureFi
     assert line.split()[2] == "/v1/posts/{id}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "site", "expected"),
     [
         ("/v1/search", "cross-site", "cross_site"),

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import pytest
 from starlette.testclient import TestClient
 
 from mathamr.serve.middleware import POLICY
+from tests.cases import cases
 
 
-@pytest.mark.parametrize("path", ["/", "/app.js", "/base.css", "/icon.svg"])
+@cases("path", ["/", "/app.js", "/base.css", "/icon.svg"])
 def test_files_of_the_page_are_kept_and_asked_about(client: TestClient, path: str) -> None:
     first = client.get(path)
     assert first.status_code == 200
@@ -20,9 +20,7 @@ def test_files_of_the_page_are_kept_and_asked_about(client: TestClient, path: st
     assert client.head(path).headers["etag"] == first.headers["etag"]
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/index", "/v1/search?q=series", "/v1/posts/no-such-post", "/no-such-file"]
-)
+@cases("path", ["/v1/index", "/v1/search?q=series", "/v1/posts/no-such-post", "/no-such-file"])
 def test_answers_and_errors_are_not_kept(client: TestClient, path: str) -> None:
     answer = client.get(path, headers={"If-None-Match": "*"})
     assert answer.status_code != 304
@@ -30,10 +28,8 @@ def test_answers_and_errors_are_not_kept(client: TestClient, path: str) -> None:
     assert "etag" not in answer.headers
 
 
-@pytest.mark.parametrize("condition", ['"x"', "Wed, 21 Oct 2015 07:28:00 GMT", "", "*"])
-@pytest.mark.parametrize(
-    "asked", ["bytes=0-3", "bytes=5-", "bytes=-1", "bytes=9999999-", "bytes=x", "bytes=0-0,2-2"]
-)
+@cases("condition", ['"x"', "Wed, 21 Oct 2015 07:28:00 GMT", "", "*"])
+@cases("asked", ["bytes=0-3", "bytes=5-", "bytes=-1", "bytes=9999999-", "bytes=x", "bytes=0-0,2-2"])
 def test_a_part_that_is_asked_for_is_answered_with_the_whole(
     client: TestClient, asked: str, condition: str
 ) -> None:

@@ -18,6 +18,7 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from tests.bounded import full_disk
+from tests.cases import cases
 from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.conftest import WRITE_KEY, Serving
 from tests.serve.hostile import IDS
@@ -74,8 +75,8 @@ def test_neighbours_are_shown_by_their_titles_or_first_words(writing: TestClient
     assert (lost["id"], lost["indexed"], lost["text"]) == ("q", False, [])
 
 
-@pytest.mark.parametrize("what", ["posts", "graphs"])
-@pytest.mark.parametrize("id", IDS[3:])
+@cases("what", ["posts", "graphs"])
+@cases("id", IDS[3:])
 def test_ids_lead_to_posts_and_never_to_files(client: TestClient, what: str, id: str) -> None:
     response = client.get(at(id, what))
     assert (response.status_code, error(response)["code"]) == (404, "unknown_post")

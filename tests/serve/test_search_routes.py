@@ -21,6 +21,7 @@ from mathamr.serve.routes.search import shown_hits
 from mathamr.serve.service import Service
 from mathamr.systems.models import box
 from mathamr.systems.vectors import Vectors
+from tests.cases import cases
 from tests.models import sample_posts
 from tests.posts.rendering.test_sanitiser import inspected
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
@@ -126,7 +127,7 @@ def test_the_formulas_of_a_hit_are_drawn_with_its_macros_without_its_post(index:
     assert "ℚ" in shown["formula"]["mathml"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("params", "code", "field"),
     [
         ({}, "invalid", "q"),
@@ -159,7 +160,7 @@ def test_a_wrong_question_is_told_what_is_wrong(
     assert (error(response)["code"], error(response)["field"]) == (code, field)
 
 
-@pytest.mark.parametrize("before", ["", "$", "\\(", "  $$ "])
+@cases("before", ["", "$", "\\(", "  $$ "])
 def test_the_place_of_a_broken_formula_is_that_in_the_whole_query(client: TestClient, before: str) -> None:
     after = {"": "", "$": "$", "\\(": "\\)", "  $$ ": "$$"}[before]
     query = f"{before}1 + \\def\\a{{\\a\\a}}\\a{after}"
@@ -173,7 +174,7 @@ def test_a_misspelt_name_in_a_body_is_noticed(client: TestClient) -> None:
     assert (error(response)["code"], error(response)["field"]) == ("invalid", "filters")
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
     [b"{", b"", b"[1,2", b'{"q": "\\ud800"}', b"\xff\xfe", b"[" * 100_000, b'{"q": NaN}', b"null", b'"q"'],
 )

@@ -24,6 +24,7 @@ from mathamr.index.indexing.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
 from mathamr.serve.limits import Limits
 from mathamr.serve.server import bound_socket
+from tests.cases import cases
 from tests.serve.conftest import WRITE_KEY
 from tests.serve.site import HOST, serving
 
@@ -132,7 +133,7 @@ def test_a_connection_with_two_lengths_is_closed_after_its_answer(port: int) -> 
     assert b"connection: close" in got.lower()
 
 
-@pytest.mark.parametrize(
+@cases(
     "sent",
     [b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc" * 20,
      b"GET / HTTP/1.1\r\nHost: localhost\r\nA b: c\r\n\r\n",
@@ -157,7 +158,7 @@ def test_what_is_no_request_harms_nobody(port: int, sent: bytes) -> None:
     assert healthy(port)
 
 
-@pytest.mark.parametrize("path", ["/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fapp.py", "/v1/posts/..%2f..", "//etc/passwd"])  # fmt: skip
+@cases("path", ["/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fapp.py", "/v1/posts/..%2f..", "//etc/passwd"])  # fmt: skip
 def test_no_path_leads_out_of_the_page(port: int, path: str) -> None:
     answer = answered(port, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     assert b" 404 " in answer.split(b"\r\n")[0]

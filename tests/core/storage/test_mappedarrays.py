@@ -13,6 +13,7 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage import mappedarrays
 from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
+from tests.cases import cases
 
 ARRAYS = {
     "vectors": np.arange(600, dtype=np.float32).reshape(20, 30),
@@ -51,7 +52,7 @@ def test_any_byte_that_is_not_as_it_was_written_is_reported_when_the_file_is_ope
     assert not unnoticed
 
 
-@pytest.mark.parametrize("shape", [[999_999_999] * 90_000, [0, 1 << 70], [-1, 4], "12"])
+@cases("shape", [[999_999_999] * 90_000, [0, 1 << 70], [-1, 4], "12"])
 def test_a_shape_that_no_array_has_is_refused(tmp_path: Path, shape: object) -> None:
     header = {"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, 4]}}
     header["__metadata__"] = {

@@ -21,10 +21,11 @@ from mathamr.evaluation.topics import read_topics
 from mathamr.index.lexical.terms import latex_tokens, word_tokens
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.evaluation.small import ANSWER_TOPICS, FORMULA_TOPICS, POSTS
 
 
-@pytest.mark.parametrize("name", list(BASELINES))
+@cases("name", list(BASELINES))
 def test_a_run_ranks_only_answers_of_every_topic_at_most_to_its_depth(name: str) -> None:
     found = run(name, POSTS, ANSWER_TOPICS, "answers", depth=2)
     assert (found.name, list(found.rankings)) == (name, ["A.1", "A.2"])
@@ -35,7 +36,7 @@ def test_a_run_ranks_only_answers_of_every_topic_at_most_to_its_depth(name: str)
     assert run(name, POSTS, ANSWER_TOPICS, "answers", depth=2) == found
 
 
-@pytest.mark.parametrize("name", list(BASELINES))
+@cases("name", list(BASELINES))
 def test_formulas_are_ranked_by_their_visuals(name: str) -> None:
     found = run(name, POSTS, FORMULA_TOPICS, "formulas")
     ids = found.ids("B.1")

@@ -6,9 +6,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.evaluation.measures import MEASURES, SUITES, measure, measures
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     "name",
     [
         "nDCG'",
@@ -26,7 +27,7 @@ def test_a_name_prints_back_as_it_was_written(name: str) -> None:
     assert measure(str(measure(name))) == measure(name)
 
 
-@pytest.mark.parametrize("name", ["NDCG'", "ndcg′", "nDCG’", " nDCG' "])
+@cases("name", ["NDCG'", "ndcg′", "nDCG’", " nDCG' "])
 def test_letters_of_any_case_and_any_prime_are_understood(name: str) -> None:
     assert str(measure(name)) == "nDCG'"
 
@@ -44,7 +45,7 @@ def test_an_unknown_measure_lists_the_known_ones() -> None:
         measure("F@1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "message"),
     [
         ("P", "needs a cut-off: write P@10"),

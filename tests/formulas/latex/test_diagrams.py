@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.latex.diagrams import with_arrays
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
+from tests.cases import cases
 
 
 def test_commutative_diagrams_keep_their_arrows() -> None:
@@ -22,6 +21,6 @@ def test_the_options_of_a_diagram_are_no_part_of_its_trees() -> None:
     assert {"V!A", "V!B", "V!C", "→", "↓"} <= set(slt.labels)
 
 
-@pytest.mark.parametrize("begin", [r"\begin{CD}", r"\begin{tikzcd}", r"\begin{tikzcd}[", r"\begin{CD}@V{"])
+@cases("begin", [r"\begin{CD}", r"\begin{tikzcd}", r"\begin{tikzcd}[", r"\begin{CD}@V{"])
 def test_diagrams_without_end_stay_as_they_are(begin: str) -> None:
     assert with_arrays(begin * 5_000) == begin * 5_000

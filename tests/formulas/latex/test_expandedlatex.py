@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.formula import displayed, drawn
 from mathamr.formulas.latex.expandedlatex import ExpandedLatex
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import placed_tree
 from mathamr.formulas.parse import parse
+from tests.cases import cases
 
 MACROS = Macros.of([r"\newcommand{\half}[1]{\frac{#1}{2}}"])
 
 
-@pytest.mark.parametrize(
+@cases(
     "latex",
     [
         r"\half{a+b}",

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.latex.lexer import tokenize, unescaped
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "tokens"),
     [
         (r"\alpha1\,x", [r"\alpha", "1", r"\,", "x"]),
@@ -33,7 +33,7 @@ def test_offsets_point_at_the_tokens_also_with_comments(text: str) -> None:
     assert all(text.startswith(token, offset) for token, offset in zip(tokens, offsets, strict=True))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("escaped", "meant"),
     [
         ("a&amp;=b", "a&=b"),
@@ -55,7 +55,7 @@ def test_what_was_escaped_twice_is_read_as_it_was_meant(escaped: str, meant: str
     assert places
 
 
-@pytest.mark.parametrize("text", ["a &lt; b", "a&b;", "amp;b", "a&b", r"\text{R&D;}"])
+@cases("text", ["a &lt; b", "a&b;", "amp;b", "a&b", r"\text{R&D;}"])
 def test_text_that_was_not_escaped_twice_stays(text: str) -> None:
     assert unescaped(text) == (text, [])
 

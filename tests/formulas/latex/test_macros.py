@@ -7,6 +7,7 @@ from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex import definitions
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import Macros, expanded
+from tests.cases import cases
 
 
 def expand(latex: str, macros: str = "") -> str:
@@ -14,7 +15,7 @@ def expand(latex: str, macros: str = "") -> str:
     return "".join(expanded(tokens, offsets, latex, Macros.from_latex(macros), Budget(len(latex)))[0])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "result"),
     [
         (r"\newcommand{\a}{xy}\a", "xy"),
@@ -68,7 +69,7 @@ def test_a_malformed_definition_is_noted() -> None:
     ]
 
 
-@pytest.mark.parametrize("body", [r"\a", r"\a\a", r"\b", r"{\a}"])
+@cases("body", [r"\a", r"\a\a", r"\b", r"{\a}"])
 def test_recursion_is_an_error(body: str) -> None:
     with pytest.raises(FormulaError, match="without end"):
         expand(r"\def\a{" + body + r"}\def\b{\a}\a")
@@ -87,7 +88,7 @@ def test_growth_is_an_error() -> None:
         expand(doubling + r"\a")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("preamble", "latex", "result"),
     [
         (r"\let\eps\varepsilon", r"\eps", r"\varepsilon"),

@@ -1,16 +1,15 @@
 from __future__ import annotations
 
-import pytest
-
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.nodes import NodeWalk
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.parse import parse
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "expected"),
     [
         ("x_i^2", "<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>"),

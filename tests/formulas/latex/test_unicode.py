@@ -10,6 +10,7 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
 from tests.bounded import bounded
+from tests.cases import cases
 
 PAIRS = [
     ("ℝ^n", r"\mathbb{R}^n"),
@@ -46,7 +47,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("reading", ["published", "mathematician"])
+@cases("reading", ["published", "mathematician"])
 def test_a_formula_in_unicode_has_the_trees_of_its_latex(reading: str) -> None:
     for typed, latex in PAIRS:
         (opt, slt), _ = trees_of(Formula("1", typed), (), reading)

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import unicodedata
 
-import pytest
-
 from mathamr.formulas.mathml.alphabets import styled
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "variant", "expected"),
     [
         ("xA1", "bold", "𝐱𝐀𝟏"),

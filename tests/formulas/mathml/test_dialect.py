@@ -12,6 +12,7 @@ from mathamr.formulas.mathml.markup import slt_from_mathml
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.rows import regrouped
 from mathamr.formulas.notation import to_string
+from tests.cases import cases
 from tests.formulas.generated import PRESENTATION, is_tree
 
 
@@ -22,7 +23,7 @@ def flat(symbols: str) -> str:
     return f"<math><mrow>{''.join(tokens)}</mrow></math>"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("symbols", "expected"),
     [
         ("(a)+(b)", "[M!()1x1[+[M!()1x1,w[V!b]]],w[V!a]]"),

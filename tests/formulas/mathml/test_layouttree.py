@@ -9,6 +9,7 @@ from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
+from tests.cases import cases
 from tests.formulas.generated import PRESENTATION, is_tree
 from tests.formulas.gold import published
 
@@ -33,7 +34,7 @@ def cells(*contents: str) -> str:
     return "".join(f"<mtd>{content}</mtd>" for content in contents)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("markup", "expected"),
     [
         (X + PLUS + TWO, "[V!x[+[N!2]]]"),

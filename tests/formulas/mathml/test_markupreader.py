@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from mathamr.core.errors import ParseError
 from mathamr.formulas.mathml.element import TEXT, Element
 from mathamr.formulas.mathml.markupreader import MAX_CHARACTERS, MAX_DEPTH, read
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("markup", "element"),
     [
         # namespaces and prefixes are left out
@@ -31,7 +32,7 @@ def test_markup_is_read(markup: str, element: Element) -> None:
     assert read(markup) == element
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "offset", "reason"),
     [
         ("", 0, "no element"),

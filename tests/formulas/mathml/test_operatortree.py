@@ -10,6 +10,7 @@ from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.operatortree import opt
 from mathamr.formulas.notation import to_string
+from tests.cases import cases
 from tests.formulas.generated import CONTENT, is_tree
 from tests.formulas.gold import published
 
@@ -32,7 +33,7 @@ def chain(href: str) -> str:
     return f"<apply><and/>{first}<apply><leq/><share href='{href}'/>{TWO}</apply></apply>"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("markup", "expected"),
     [
         (X, "[V!x]"),

@@ -14,6 +14,7 @@ from mathamr.formulas.mathml.layouttree import slt
 from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.mathml.styles import STYLE, STYLES
 from mathamr.formulas.mathml.writing import NAMESPACE, sanitised, to_mathml
+from tests.cases import cases
 from tests.formulas.generated import PRESENTATION
 
 CORE = {
@@ -57,7 +58,7 @@ def test_latex_goes_along_as_text_and_annotation() -> None:
     assert root.children[0].children[1].text == 'a<b & "c"'
 
 
-@pytest.mark.parametrize(
+@cases(
     ("markup", "expected"),
     [
         (

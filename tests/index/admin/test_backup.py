@@ -23,6 +23,7 @@ from mathamr.index.indexing.builder import build_index
 from mathamr.index.indexing.writer import IndexWriter
 from mathamr.index.manifest import InputRecord, Manifest
 from mathamr.index.storage import IndexStorage
+from tests.cases import cases
 from tests.index.kills import content, differences
 from tests.index.small import note, options, write_posts
 from tests.models import sample_posts
@@ -108,9 +109,7 @@ def packed(path: Path, files: dict[str, bytes], listed: dict[str, str] | None = 
     return path
 
 
-@pytest.mark.parametrize(
-    "name", ["../outside", "/etc/outside", "vectors/../../outside", "other/file", "vectors\\..\\x", ""]
-)
+@cases("name", ["../outside", "/etc/outside", "vectors/../../outside", "other/file", "vectors\\..\\x", ""])
 def test_no_name_in_a_backup_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
     files = {"manifest.json": b"{}", "catalogue.db": b"", name: b"x"}
     with pytest.raises(MathAMRError, match=r"not a backup|not belong"):

@@ -14,6 +14,7 @@ from mathamr.index.indexing.analysis import analyse
 from mathamr.index.preview import Preview
 from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Markup, Post
+from tests.cases import cases
 from tests.models import sample_posts
 
 
@@ -80,7 +81,7 @@ def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | s
     assert stored(catalogue, [first, second]).keys() == {second}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("part", "place", "number"),
     [
         ("places", 0, 7),
@@ -102,7 +103,7 @@ def test_numbers_that_do_not_fit_together_are_damage(part: str, place: int, numb
         Preview(made.head, made.numbers._replace(**{part: changed}).to_bytes() + texts)
 
 
-@pytest.mark.parametrize("markup", MARKUPS)
+@cases("markup", MARKUPS)
 def test_rules_are_reported_markup_by_markup(markup: Markup) -> None:
     assert in_force(rules_of(markup))
     assert not in_force(f"{markup}:else")

@@ -14,12 +14,13 @@ from mathamr.index.engines.entry import Entry, Filter, Payload, checked, seconds
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
+from tests.cases import cases
 
 FIELDS = (Field(name="document", of="posts", size=2),)
 ROWS = {"document": Vectors.one(np.ones(2, np.float32), Level.DOCUMENT, "a")}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("date", "same"),
     [
         ("2021", "2021-01-01T00:00:00Z"),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from mathamr.index.engines.maxsim import best, similarities
+from tests.cases import cases
 from tests.index.engines.entries import units
 
 
-@pytest.mark.parametrize(("rows", "size", "width"), [(0, 8, 3), (1, 32, 16), (5000, 32, 16), (90_000, 3, 1)])
+@cases(("rows", "size", "width"), [(0, 8, 3), (1, 32, 16), (5000, 32, 16), (90_000, 3, 1)])
 def test_similarities_in_pieces_are_the_product(rows: int, size: int, width: int) -> None:
     generator = np.random.default_rng(0)
     vectors, query = units(generator, rows, size), units(generator, width, size)
     np.testing.assert_allclose(similarities(query, vectors), query @ vectors.T, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["chance", "rising", "alike", "two"])
-@pytest.mark.parametrize(("count", "k"), [(50, 50), (900, 3), (5000, 100), (40_000, 1000)])
+@cases("kind", ["chance", "rising", "alike", "two"])
+@cases(("count", "k"), [(50, 50), (900, 3), (5000, 100), (40_000, 1000)])
 def test_the_best_are_those_of_a_whole_sort(kind: str, count: int, k: int) -> None:
     draw = np.random.default_rng(count)
     made = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 
-import pytest
-
 from mathamr.index.lexical.bags import (
     NUMBER,
     TREES,
@@ -17,6 +15,7 @@ from mathamr.index.lexical.bags import (
 )
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Formula, Post
+from tests.cases import cases
 from tests.models import sample_posts
 
 
@@ -34,7 +33,7 @@ def test_the_bag_of_a_post_is_its_terms_counted() -> None:
         assert counts(post_bag(post)) == numbered(post_terms(post))
 
 
-@pytest.mark.parametrize(
+@cases(
     "formula",
     [
         Formula("f", "x^2+x^2"),

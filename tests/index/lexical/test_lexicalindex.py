@@ -24,6 +24,7 @@ from mathamr.index.lexical.scoring import Weighting
 from mathamr.index.lexical.segment import MOST, Segment
 from mathamr.index.lexical.terms import Terms, post_terms
 from mathamr.index.scored import Scored
+from tests.cases import cases
 from tests.models import sample_posts
 
 WORDS = Weighting({"stems": 1.0})
@@ -156,7 +157,7 @@ def test_only_wanted_ids_are_found_and_their_scores_stay(tmp_path: Path) -> None
     assert made.search(terms("a b"), 9, where=made.mask([])) == []
 
 
-@pytest.mark.parametrize("query", [{}, {"stems": []}, {"stems": ["unheard"]}, {"latex": ["$x"]}])
+@cases("query", [{}, {"stems": []}, {"stems": ["unheard"]}, {"latex": ["$x"]}])
 def test_a_query_that_shares_nothing_finds_nothing(tmp_path: Path, query: Terms) -> None:
     assert part(tmp_path, {"p": "a b"}).search(query, 5) == []
     assert LexicalPart(tmp_path / "empty", WORDS).search(query, 5) == []

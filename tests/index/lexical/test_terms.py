@@ -28,6 +28,7 @@ from mathamr.index.lexical.terms import (
     words,
 )
 from mathamr.posts.post import Formula, Place, Post
+from tests.cases import cases
 from tests.formulas.generated import OPTS, SLTS
 from tests.models import sample_posts
 
@@ -152,7 +153,7 @@ def test_deep_and_long_formulas_take_linear_space() -> None:
     assert all(len(terms[field]) < 40_000 for terms in (deep, long) for field in FORMULA_FIELDS)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("one", "other"),
     [
         ("Fermat's last theorem", "fermat last theorem"),
@@ -185,7 +186,7 @@ TITLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asked", "expected"),
     [
         ("Zippel lemma", "Schwartz\u2013Zippel lemma"),

@@ -3,11 +3,11 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.body.html import BLOCKS, DEEPEST, INLINE, Body
+from tests.cases import cases
 
 _VOID = {"br", "hr", "img"}
 _PLACES = {
@@ -72,7 +72,7 @@ def test_whatever_is_called_the_html_is_well_formed_and_has_all_words(calls: lis
     assert re.sub(r"[\s^]", "", "".join(checker.words)) == re.sub(r"\s", "", written)
 
 
-@pytest.mark.parametrize("name", ["b", "blockquote", "ul", "table"])
+@cases("name", ["b", "blockquote", "ul", "table"])
 def test_deep_nesting_is_cut_and_what_follows_it_stands_outside(name: str) -> None:
     body = Body()
     for _ in range(10_000):

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
 from mathamr.posts.formats.indexentries import LONGEST_ENTRY, MOST_ENTRIES, hashtags, index_entries
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 
 
 def read(folder: Path, name: str, text: str) -> dict[str, Post]:
@@ -16,7 +15,7 @@ def read(folder: Path, name: str, text: str) -> dict[str, Post]:
     return {post.id: post for post in read_posts(folder / name, report)}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "entry"),
     [
         (r"\index{ring!commutative}", "ring, commutative"),
@@ -38,7 +37,7 @@ def test_an_entry_of_latex_is_read_as_makeindex_reads_it(source: str, entry: str
     assert next(index_entries(f"A text. {source} More.", "latex")) == entry
 
 
-@pytest.mark.parametrize(
+@cases(
     ("macros", "text", "entries"),
     [
         (
@@ -85,7 +84,7 @@ def test_a_post_has_at_most_so_many_entries(tmp_path: Path) -> None:
     assert len(posts["a.tex"].keywords) == MOST_ENTRIES
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text", "tags", "keywords"),
     [
         (

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from mathamr.posts.formats.jsonlines import markup_of, read_jsonlines
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 
 
 def read(folder: Path, *lines: object) -> tuple[list[Post], Report]:
@@ -78,7 +78,7 @@ def test_only_a_text_is_needed(tmp_path):
     assert dict(report.repaired) == {"no id": 1}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "cause"),
     [
         ('{"id": "x", "body": ', "damaged row"),
@@ -99,7 +99,7 @@ def test_a_bad_line_is_skipped_with_its_number_and_the_others_are_read(tmp_path,
     assert report.examples[cause][0].row == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     "field",
     [
         {"kind": "essay"},
@@ -168,7 +168,7 @@ def test_json_lines_are_recognised_by_their_first_line(tmp_path):
     assert detect(path) == "jsonl"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "markup"),
     [
         ("<p>Let $x<y$.</p>", "html"),

@@ -10,12 +10,13 @@ import pytest
 
 from mathamr.posts.format import detect
 from mathamr.posts.passage import passage
+from tests.cases import cases
 from tests.folders import write_files
 from tests.posts.documents import zipped
 from tests.posts.reading import read
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "text"),
     [
         ("a.ipynb", json.dumps({"title": "A", "cells": [{"cell_type": "markdown", "source": "needle"}]})),
@@ -55,7 +56,7 @@ UNCLOSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("suffix", "opening"),
     [(suffix, opening) for suffix, openings in UNCLOSED.items() for opening in openings],
 )
@@ -75,7 +76,7 @@ def test_text_behind_what_is_never_closed_is_read_or_counted(
     assert "needle" in said or report.skipped, (said, report.lines())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "source"),
     [
         ("a.adoc", "A footnote:[needle] here."),

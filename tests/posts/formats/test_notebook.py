@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from mathamr.posts.format import Collection
 from mathamr.posts.formats.notebook import read_notebook
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 
 
 def read(path: Path) -> tuple[list[str], Report]:
@@ -19,7 +18,7 @@ def read(path: Path) -> tuple[list[str], Report]:
     return [post.id for post in read_posts(path, report, "notebook")], report
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "{", "[]", "{}", '{"cells": 3}', '{"cells": [1, null, {}]}', '{"worksheets": [3, {"cells": [[]]}]}',

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.posts.passage import passage
+from tests.cases import cases
 from tests.posts.reading import read_files
 
 
@@ -19,7 +20,7 @@ def test_a_long_line_is_read_with_the_rest(tmp_path: Path, length: int) -> None:
     assert not report.repaired
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
     [
         "==== ====\nneedle b\n==== =",
@@ -36,7 +37,7 @@ def test_what_docutils_cannot_read_is_kept_as_its_source(tmp_path: Path, source:
     assert report.repaired["reStructuredText error"] >= 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
     [
         ":needle: value",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region, strip_punctuation
+from tests.cases import cases
 
 
 def regions(text: str, money: bool = True) -> list[tuple[str, bool]]:
@@ -19,7 +18,7 @@ def regions(text: str, money: bool = True) -> list[tuple[str, bool]]:
     return found
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("let $x$ be", [("x", False)]),
@@ -51,7 +50,7 @@ def test_latex_knows_no_money() -> None:
     assert regions("$5 and $", money=False) == [("5 and", False)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("latex", "bare", "mark"),
     [
         ("x=1.", "x=1", "."),

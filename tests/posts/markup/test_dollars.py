@@ -8,6 +8,7 @@ import pytest
 
 from mathamr.posts.markup import marked_pieces
 from mathamr.posts.markup.dollars import openings
+from tests.cases import cases
 
 FORMULAS = [
     ("If $1+i$ is a root then $x^2$ holds and $0<a<1$ too.", ["1+i", "x^2", "0<a<1"]),
@@ -65,7 +66,7 @@ def read(text: str, markup: str = "text") -> list[str]:
     return [piece.text for piece in marked_pieces(text, markup) if piece.kind == "formula"]
 
 
-@pytest.mark.parametrize("markup", ["text", "markdown", "html"])
+@cases("markup", ["text", "markdown", "html"])
 def test_formulas_are_read_and_prices_stay_prices(markup: str) -> None:
     escaped = str.maketrans({"&": "&amp;", "<": "&lt;"}) if markup == "html" else {}
     found = [(text, read(text.translate(escaped), markup)) for text, _ in (*FORMULAS, *PRICES)]

@@ -6,6 +6,7 @@ import pytest
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup import formulas_of, pieces
+from tests.cases import cases
 
 
 def test_an_unknown_markup_names_the_known_ones() -> None:
@@ -38,7 +39,7 @@ def test_presentation_and_content_mathml_are_distinguished() -> None:
     ]
 
 
-@pytest.mark.parametrize("markup", ["html", "markdown", "latex", "text"])
+@cases("markup", ["html", "markdown", "latex", "text"])
 def test_control_characters_that_stand_for_formulas_are_replaced(markup: str) -> None:
     read = [piece.text for piece in pieces("a\0b\1c\2d $x$", markup) if piece.kind == "text"]
     assert "".join(read).strip() == "a\ufffdb\ufffdc\ufffdd"

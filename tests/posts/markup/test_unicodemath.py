@@ -8,6 +8,7 @@ from mathamr.posts.formats.document import text
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.unicodemath import unicode_formulas
 from tests.bounded import bounded
+from tests.cases import cases
 
 FOUND = [
     ("Let x² ≤ 1 for all x ∈ ℝ.", ["x² ≤ 1", "x ∈ ℝ"]),
@@ -39,12 +40,12 @@ PROSE = [
 ]
 
 
-@pytest.mark.parametrize(("words", "formulas"), FOUND)
+@cases(("words", "formulas"), FOUND)
 def test_formulas_in_unicode_are_found(words: str, formulas: list[str]) -> None:
     assert [words[start:end] for start, end in unicode_formulas(words)] == formulas
 
 
-@pytest.mark.parametrize("words", PROSE)
+@cases("words", PROSE)
 def test_prose_stays_prose(words: str) -> None:
     assert list(unicode_formulas(words)) == []
 

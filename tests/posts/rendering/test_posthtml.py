@@ -9,6 +9,7 @@ from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.rendering.drawing import draw, draw_formula
 from mathamr.posts.rendering.posthtml import Reference, body_html, title_html
 from mathamr.serve.pieces import shown_pieces, title_shown
+from tests.cases import cases
 
 
 def _post(body: str, markup: Markup, title: str = "", macros: tuple[str, ...] = ()) -> Post:
@@ -139,7 +140,7 @@ REFERENCES: list[tuple[Markup, str, dict[str, Reference], list[tuple[str, str]],
 """Text, what its references mean, the posts and words of the links it gets, and what stays words."""
 
 
-@pytest.mark.parametrize(("markup", "body", "known", "links", "words"), REFERENCES)
+@cases(("markup", "body", "known", "links", "words"), REFERENCES)
 def test_references_lead_to_posts_around_their_words_and_others_stay_words(
     markup: Markup, body: str, known: dict[str, Reference], links: list[tuple[str, str]], words: list[str]
 ) -> None:
@@ -170,7 +171,7 @@ def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
     )
 
 
-@pytest.mark.parametrize("mark", ["\ufdd0", "&#xfdd0;", "&#64976;", "&#x0fdd0;"])
+@cases("mark", ["\ufdd0", "&#xfdd0;", "&#64976;", "&#x0fdd0;"])
 def test_an_author_cannot_forge_the_place_of_a_formula(mark: str) -> None:
     body = f'<p>{f"{mark}0{mark}" * 1000}</p><p>Let <span class="math-container">$x$</span>.</p>'
     post = Post("1", "question", body, formulas=formulas_of("1", "", body, "html"))
@@ -199,8 +200,8 @@ def test_a_drawing_is_a_box_with_its_source_folded(body: str, markup: Markup) ->
     assert formulas_of("p", "", body, markup) == ()
 
 
-@pytest.mark.parametrize("markup", ["latex", "markdown", "html", "text"])
-@pytest.mark.parametrize("body", ["Let $$x = y.$$ Then", "Let $$x = y$$. Then"])
+@cases("markup", ["latex", "markdown", "html", "text"])
+@cases("body", ["Let $$x = y.$$ Then", "Let $$x = y$$. Then"])
 def test_punctuation_after_a_display_stays_on_its_line(body: str, markup: Markup) -> None:
     html = body_html(
         Post("p", "note", body, markup=markup, formulas=formulas_of("p", "", body, markup)), 1000

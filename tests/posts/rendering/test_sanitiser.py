@@ -12,6 +12,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Markup, Post
 from mathamr.posts.rendering.posthtml import body_html, formula_html, title_html
 from mathamr.posts.rendering.sanitiser import ALLOWED, MARK, safe_link, sanitise_html
+from tests.cases import cases
 from tests.serve.hostile import HTML, LATEX
 
 OWN_ATTRIBUTES = {
@@ -101,15 +102,13 @@ def test_hostile_html_leaves_only_what_is_allowed() -> None:
         inspected(body_html(_post(html), 100_000))
 
 
-@pytest.mark.parametrize(
-    "name", ["script", "event handler", "style element", "meta refresh", "base", "closing everything"]
-)
+@cases("name", ["script", "event handler", "style element", "meta refresh", "base", "closing everything"])
 def test_the_words_around_what_is_hostile_stay(name: str) -> None:
     text = inspected(body_html(_post(HTML[name]), 100_000))
     assert text in ("ab", "text")
 
 
-@pytest.mark.parametrize("markup", ["html", "text", "markdown", "latex"])
+@cases("markup", ["html", "text", "markdown", "latex"])
 def test_hostile_latex_leaves_only_what_is_allowed(markup: Markup) -> None:
     for latex in LATEX.values():
         inspected(body_html(_post(latex, markup), 5000))
@@ -165,7 +164,7 @@ def test_nothing_is_lost_where_elements_are_nested_too_deeply(part: str) -> None
     assert "deep" in inspected(body_html(_post(body), 200_000))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "part"),
     [
         ("<a ", "a{} "),
@@ -227,7 +226,7 @@ def test_drawn_formulas_stay_as_they_were_drawn_within_hostile_html() -> None:
         assert drawn in shown
 
 
-@pytest.mark.parametrize(
+@cases(
     "target",
     ["", "#a", "/v1", "//a.example", "javascript:1", "JAVASCRIPT:1", "java\tscript:1", "data:x", "file:///etc/passwd", "http:",
      "https://", "mailto:", "http:///x", "https://a b", "http://[", " javascript:1", "x" * 3000],

@@ -24,6 +24,7 @@ from mathamr.formulas.latex.display.atom import (
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLES
+from tests.cases import cases
 from tests.formulas.latex.display.drawing import styles_of
 
 TEXBOOK = """
@@ -80,14 +81,14 @@ def test_negative_space_is_drawn_by_styles_that_add_up_to_it() -> None:
     assert set(names) == {"back-em", "back-thin", "back-mu"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "em"), [("1em", 1.0), ("10pt", 1.0), ("-2pt", -0.2), ("18mu", 1.0), ("x", 0.0), ("900em", 0.0)]
 )
 def test_lengths_in_em(text: str, em: float) -> None:
     assert em_of(text) == em
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "em", "rest"),
     [("1em x", 1.0, " x"), ("2pt plus 1pt minus 1pt y", 0.2, " y"), ("{1em}z", 1.0, "z"), ("x", 0.0, "x")],
 )

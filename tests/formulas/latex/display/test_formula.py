@@ -8,6 +8,7 @@ from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.commands import COMMANDS
 from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
+from tests.cases import cases
 from tests.formulas.mathml.test_writing import check
 
 PIECES = st.lists(
@@ -45,7 +46,7 @@ def test_macros_of_the_document_hold() -> None:
     assert r'alttext="\half"' in written
 
 
-@pytest.mark.parametrize("latex", ["", " ", "{}", r"\label{x}", "% only a comment{}"[:0]])
+@cases("latex", ["", " ", "{}", r"\label{x}", "% only a comment{}"[:0]])
 def test_nothing_to_draw_is_an_error(latex: str) -> None:
     with pytest.raises(FormulaError, match="empty"):
         display_mathml(latex)

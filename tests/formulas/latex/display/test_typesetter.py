@@ -19,6 +19,7 @@ from mathamr.formulas.latex.rowreader import RESOLVED
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.latex.syntax import CommandSyntax
 from mathamr.formulas.mathml.styles import STYLES
+from tests.cases import cases
 from tests.formulas.latex.display.drawing import drawn, shown, styles_of, text_of
 
 with Path(__file__).with_name("drawings.tsv").open(encoding="utf-8", newline="") as lines:
@@ -47,7 +48,7 @@ def test_every_symbol_of_the_table_is_drawn() -> None:
     assert [name for name in symbols if glyph(name, MATH) is None] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "latex", ["{a", "a}", r"\left(a", r"a\right)", r"\frac{a", "x^", r"\begin{pmatrix}a", r"a&b", r"a\sqrt["]
 )
 def test_what_is_malformed_is_drawn_as_far_as_it_goes(latex: str) -> None:
@@ -65,13 +66,13 @@ def test_braces_within_each_other_cost_no_recursion_and_columns_are_counted() ->
     assert len(columns_of("*{999}{*{999}{c}}")[0]) <= 200
 
 
-@pytest.mark.parametrize("opening", [r"\pdv[", r"\ketbra{", r"\ev{a}{", r"\dv{x}{", r"\vb{"])
+@cases("opening", [r"\pdv[", r"\ketbra{", r"\ev{a}{", r"\dv{x}{", r"\vb{"])
 def test_notation_that_repeats_its_argument_is_paid_for(opening: str) -> None:
     with pytest.raises(FormulaError):
         drawn(opening * 40 + "x" + "}" * 40)
 
 
-@pytest.mark.parametrize("value", ["red;x", '"><script>', "url(x)", "expression(1)", "[rgb]", "a" * 50])
+@cases("value", ["red;x", '"><script>', "url(x)", "expression(1)", "[rgb]", "a" * 50])
 def test_what_names_no_colour_is_none(value: str) -> None:
     written = display_mathml(rf"\color{{{value}}}x \textcolor[rgb]{{{value}}}{{y}}")
     assert "mathcolor" not in written.partition("<semantics>")[2].partition("<annotation")[0]

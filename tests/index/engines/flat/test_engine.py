@@ -16,6 +16,7 @@ from mathamr.index.engines.engine import create_engine, open_engine
 from mathamr.index.engines.entry import Entry, Filter
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.fieldrows import ManyRows
+from tests.cases import cases
 from tests.index.engines.entries import (
     FIELDS,
     naive_rows,
@@ -230,7 +231,7 @@ def test_readers_keep_what_they_opened_while_others_write(tmp_path: Path) -> Non
     engine.close()
 
 
-@pytest.mark.parametrize("harm", ["cut", "changed", "gone", "header", "emptied", "other list"])
+@cases("harm", ["cut", "changed", "gone", "header", "emptied", "other list"])
 def test_damage_is_reported(tmp_path: Path, harm: str) -> None:
     folder = tmp_path / "engine"
     engine = created(folder)

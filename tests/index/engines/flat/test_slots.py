@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from mathamr.index.engines.flat.quantised import Quantised, integer_products, unsigned
 from mathamr.index.engines.flat.slots import BLOCK, Slots
+from tests.cases import cases
 from tests.index.engines.entries import naive_maxsim, units
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=60)
@@ -60,7 +61,7 @@ def test_repeated_vectors_never_fill_more_than_a_block(counts: list[int]) -> Non
     assert all(width * count <= 2 * BLOCK or count == 1 for width, count in zip(widths, posts, strict=True))
 
 
-@pytest.mark.parametrize("kind", ["random", "sparse", "one direction", "zeros", "large size", "one row"])
+@cases("kind", ["random", "sparse", "one direction", "zeros", "large size", "one row"])
 def test_the_int8_bound_holds_the_exact_score(kind: str) -> None:
     generator = np.random.default_rng(5)
     counts = generator.integers(1, 30, 400)

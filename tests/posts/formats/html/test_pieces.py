@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
+from tests.cases import cases
 
 
 def formulas(source: str) -> list[Piece]:
@@ -57,7 +57,7 @@ def test_text_content_is_what_lxml_reads(body: str) -> None:
     assert shown(f"<div>{body}</div>") == "".join("".join(texts).split())
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "expected"),
     [
         ("<p>Let $x &lt; 1$.</p>", ["x < 1"]),
@@ -166,7 +166,7 @@ def test_two_line_breaks_are_a_paragraph() -> None:
     assert kinds == ["paragraph"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "note"),
     [
         ("<p>an open $ here</p>", "unclosed $"),

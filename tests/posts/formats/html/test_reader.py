@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mathamr.posts.format import detect
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Link
+from tests.cases import cases
 from tests.folders import write_files
 from tests.posts.reading import read, read_files
 
@@ -31,7 +30,7 @@ def test_links_between_pages_of_a_folder_are_kept(tmp_path):
     assert not report.skipped
 
 
-@pytest.mark.parametrize(
+@cases(
     ("page", "title"),
     [
         ("<html><title> A </title><body><h1>B</h1></body></html>", "B"),
@@ -54,7 +53,7 @@ def test_the_title_is_the_first_heading_or_that_of_the_page_without_the_site(tmp
     assert read_files(tmp_path, a_html=page)[0]["a.html"].title == title
 
 
-@pytest.mark.parametrize(
+@cases(
     ("page", "body"),
     [
         ("<html><body>all</body></html>", "all"),
@@ -173,7 +172,7 @@ def test_a_long_page_without_headings_is_cut_between_its_blocks(tmp_path):
 TEXT = "<h1>Limits</h1><p>" + "needle words " * 30 + "</p>"
 
 
-@pytest.mark.parametrize(
+@cases(
     "page",
     [
         f"<body><form action='default.aspx'>{TEXT}</form></body>",

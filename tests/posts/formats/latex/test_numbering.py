@@ -7,6 +7,7 @@ import pytest
 from mathamr.posts.formats.latex.auxiliary import numbers_in
 from mathamr.posts.formats.latex.definitions import TheoremStyle, macros_in, theorems_in
 from mathamr.posts.formats.latex.numbering import CounterSettings, Numbered, Numbering, theorems_written
+from tests.cases import cases
 
 
 def numbers(text: str) -> dict[str, str]:
@@ -111,7 +112,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "expected"), CASES)
+@cases(("text", "expected"), CASES)
 def test_labels_have_the_numbers_of_latex(text: str, expected: dict[str, str]) -> None:
     assert numbers(text) == expected
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
+from tests.cases import cases
 
 
 def found(source: str, *kinds: str) -> list[str]:
@@ -18,7 +17,7 @@ def read(source: str) -> str:
     return " | ".join(s.text for s in passage(Post("n", "note", source, markup="latex")).sentences)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "expected"),
     [
         (r"See Lemma \ref{lemma-a} of \cite[p.~3]{b}.", "See Lemma of."),
@@ -66,7 +65,7 @@ def test_text_reads_as_on_the_page(source: str, expected: str) -> None:
     assert read(source) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "expected"),
     [
         (r"Let $x$ and \(y\).", ["x", "y"]),

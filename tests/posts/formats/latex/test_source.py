@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from mathamr.posts.formats.latex.definitions import macros_in
 from mathamr.posts.formats.latex.source import Source, Sources, strip_comments
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.folders import write_files
 
 
@@ -160,8 +159,8 @@ def test_an_input_of_an_authors_macro_keeps_its_place(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("definition", [r"\declaretheorem[name=Satz]{satz}", r"\newtheorem{satz}{Satz}"])
-@pytest.mark.parametrize(("before", "after"), [(r"\input{styles}", ""), ("", r"\input{styles}")])
+@cases("definition", [r"\declaretheorem[name=Satz]{satz}", r"\newtheorem{satz}{Satz}"])
+@cases(("before", "after"), [(r"\input{styles}", ""), ("", r"\input{styles}")])
 def test_every_document_gets_the_theorems_of_a_file_that_several_input(
     tmp_path: Path, definition: str, before: str, after: str
 ) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.formulas.parse import parse
 from mathamr.posts.formats.lean.latex import latex_of
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("term", "latex"),
     [
         ("a * b = b * a", "a b = b a"),
@@ -52,9 +52,7 @@ def test_a_term_is_written_as_mathematicians_do(term: str, latex: str) -> None:
     parse(latex)
 
 
-@pytest.mark.parametrize(
-    "term", ["", "by simp", "a +", "(a", "if p then a else b", "x = )", "let y := 2; y", "(" * 500]
-)
+@cases("term", ["", "by simp", "a +", "(a", "if p then a else b", "x = )", "let y := 2; y", "(" * 500])
 def test_what_cannot_be_read_gives_no_formula(term: str) -> None:
     assert latex_of(term) == ""
 

@@ -9,6 +9,7 @@ import pytest
 from mathamr.posts.formats.lean.commands import Declaration, declarations
 from mathamr.posts.formats.lean.source import LeanSource
 from mathamr.posts.post import Post
+from tests.cases import cases
 from tests.folders import write_files
 from tests.posts.reading import read as read_folder
 from tests.posts.reading import read_files
@@ -69,7 +70,7 @@ theorem l' (x : α) : f' x = '\\n' := rfl
     assert list(read(text)) == ["e", "h", "j", "k", "l'"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "statement"),
     [
         ("theorem a (x : ℕ := 3) : x = x := rfl", "theorem a (x : ℕ := 3) : x = x"),

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from mathamr.posts.formats.markdown.frontmatter import FrontMatter
 from mathamr.posts.report import Report
 from tests.bounded import bounded
+from tests.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("head", "title", "tags", "date"),
     [
         (
@@ -44,12 +45,12 @@ def test_front_matter_is_read(head: str, title: str, tags: tuple[str, ...], date
     assert not report.repaired
 
 
-@pytest.mark.parametrize("text", ["text", "---\nnever closed", "---\nJust a rule.\n---\nmore", "", "--- x"])
+@cases("text", ["text", "---\nnever closed", "---\nJust a rule.\n---\nmore", "", "--- x"])
 def test_what_is_no_front_matter_stays_text(text: str) -> None:
     assert FrontMatter.read(text, Report()) == FrontMatter()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("head", "title", "tags"),
     [
         ("title: Zorn: a lemma\ntags: [sets]", "Zorn: a lemma", ("sets",)),

@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
+from tests.cases import cases
 
 
 def found(source: str, *kinds: str) -> list[str]:
@@ -24,7 +25,7 @@ def sentences(source: str) -> list[str]:
     return [s.text for s in passage(Post("n", "note", source, markup="markdown")).sentences]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "expected"),
     [
         ("Let $a_1 * b_1$ and $c_1 * d_1$", ["a_1 * b_1", "c_1 * d_1"]),
@@ -55,7 +56,7 @@ def test_formulas_are_found(source: str, expected: list[str]) -> None:
     assert found(source, "formula") == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "expected"),
     [
         ("*a* _b_ **c** ~~d~~ ==e==", "a b c d e"),
@@ -127,7 +128,7 @@ def test_text_is_what_markdown_it_reads(source: str) -> None:
     assert shown(source) == reference_text(source)
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
     [
         "[a [b](c) d](e)", "![a [b](c) d](e)", "[a ![b](c) d](e)", "[[a](b)](c)", "[a [b] c](d)", "[a `]` b](c)",
@@ -140,7 +141,7 @@ def test_links_within_links_are_those_of_commonmark(source: str) -> None:
     assert [target for target in found(source, "link") if not target.startswith("[[")] == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "formulas", "expected"),
     [
         ("An interval \\[0, 1\\) and \\[a, b\\], then $x$.", ["a, b", "x"], "Aninterval[0,1)and,then."),

@@ -12,6 +12,7 @@ from lxml import etree
 from mathamr.posts.formats.stackexchange.dumprows import DumpRows
 from mathamr.posts.report import Report
 from tests.bounded import bounded
+from tests.cases import cases
 
 
 def read(data: bytes | str, **bounds: int) -> tuple[list[dict[str, str]], Report]:
@@ -48,7 +49,7 @@ def test_rows_of_a_well_formed_file_are_those_that_lxml_reads(wanted):
     assert not report.repaired
 
 
-@pytest.mark.parametrize("chunk", [1, 3, 7, 64, 1000])
+@cases("chunk", [1, 3, 7, 64, 1000])
 def test_rows_do_not_depend_on_where_the_blocks_of_the_file_end(chunk):
     text = dump(*(f"<row Id='{n}' Body=\"&lt;p&gt;é &amp;amp; {n}&lt;/p&gt;\" />" for n in range(20)))
     wanted, _ = read(text)
@@ -77,7 +78,7 @@ def test_damage_inside_a_row_loses_at_most_that_row_and_says_so(seed, length, da
     assert len(got) + report.skipped.total() == 7
 
 
-@pytest.mark.parametrize("kept", range(0, 210, 7))
+@cases("kept", range(0, 210, 7))
 def test_a_truncated_file_gives_the_rows_before_the_break_and_one_problem(kept):
     text = dump(*(f'<row Id="{n}" Body="some text"/>' for n in range(5)))
     cut = text[:kept] if kept < len(text) - 12 else text[:-12]
@@ -117,7 +118,7 @@ def test_bytes_that_are_not_utf8_are_replaced_and_counted_with_their_row():
     assert report.examples["invalid UTF-8"][0].row == 2
 
 
-@pytest.mark.parametrize("reference", ["&#0;", "&#x1B;", "&#xD800;", "&#x110000;"])
+@cases("reference", ["&#0;", "&#x1B;", "&#xD800;", "&#x110000;"])
 def test_references_to_no_character_leave_the_row(reference):
     got, report = read(dump(f'<row Id="1" Body="a{reference}b"/>', '<row Id="2"/>'))
     assert got[-1] == {"Id": "2"}

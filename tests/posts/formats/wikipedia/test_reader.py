@@ -9,6 +9,7 @@ import pytest
 
 from mathamr.posts.formats.wikipedia.reader import _pages
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.posts.reading import read_files
 
 
@@ -33,7 +34,7 @@ def test_a_page_is_not_held_in_memory_beyond_a_bound() -> None:
     assert report.skipped == {"row too large": 1}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "said"),
     [
         ("one &unknown; needle", "one &unknown; needle"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from lxml import etree
 
 from mathamr.formulas.mathml.layouttree import slt
@@ -10,6 +9,7 @@ from mathamr.formulas.mathml.markupreader import read
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
 from mathamr.posts.formats.word.omml import mathml
+from tests.cases import cases
 
 NAMESPACE = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
@@ -43,7 +43,7 @@ FORMULAS = {
 }
 
 
-@pytest.mark.parametrize("latex", FORMULAS)
+@cases("latex", FORMULAS)
 def test_a_formula_has_the_layout_of_its_latex(latex):
     assert to_string(slt(read(omath(FORMULAS[latex])))) == to_string(parse(latex).slt)
 

@@ -9,6 +9,7 @@ import pytest
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
+from tests.cases import cases
 from tests.posts.documents import zipped
 from tests.posts.reading import read
 
@@ -67,7 +68,7 @@ def write(path: Path, body: str, **parts: str) -> tuple[dict[str, Post], Report]
     return read(path / "a.docx")
 
 
-@pytest.mark.parametrize("place", PLACES)
+@cases("place", PLACES)
 def test_text_is_read_once_wherever_it_stands(tmp_path: Path, place: str) -> None:
     posts, report = write(tmp_path, PLACES[place])
     said = " ".join(f"{post.title} {post.body}" for post in posts.values())
@@ -95,9 +96,7 @@ def test_notes_are_read_behind_their_paragraph(tmp_path: Path, kind: str) -> Non
     assert not report.skipped
 
 
-@pytest.mark.parametrize(
-    "part", ["header1", "footer2", "diagrams__data1", "charts__chart1", "glossary__document"]
-)
+@cases("part", ["header1", "footer2", "diagrams__data1", "charts__chart1", "glossary__document"])
 def test_text_in_other_parts_is_counted(tmp_path: Path, part: str) -> None:
     _, report = write(tmp_path, "", **{part: f"<a:x {SPACES}><a:t>needle</a:t></a:x>"})
     assert report.skipped == {"part not read": 1}
@@ -121,7 +120,7 @@ def test_damaged_xml_is_read_and_counted(tmp_path: Path) -> None:
     assert report.skipped == {"damaged XML": 1}
 
 
-@pytest.mark.parametrize("style", ["heading²", "heading 99999", "heading ٣", "heading"])
+@cases("style", ["heading²", "heading 99999", "heading ٣", "heading"])
 def test_a_strange_style_is_that_of_a_paragraph(tmp_path: Path, style: str) -> None:
     posts, report = write(tmp_path, f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr>{RUN}</w:p>')
     assert "<p>needle</p>" in posts["a.docx"].body
