@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import re
 
-from mathamr.formulas.latex import symbols
-from mathamr.formulas.latex.unicode import LOWERED_DIGITS
+from mathamr.formulas.latex import symbols, unicode
 
 MODIFIERS = "ᶜᵀᴴˣᵒᵖᵐᵈᗮ"
 GREEK = {letter: name for name, letter in reversed(symbols.GREEK.items())}
-SYMBOLS = {
-    "ℕ": r"\mathbb{N}", "ℤ": r"\mathbb{Z}", "ℚ": r"\mathbb{Q}", "ℝ": r"\mathbb{R}", "ℂ": r"\mathbb{C}",
-    "ℍ": r"\mathbb{H}", "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "∞": r"\infty",
-    "⊤": r"\top", "⊥": r"\bot", "∅": r"\emptyset", "𝓝": r"\mathcal{N}", "𝟙": r"\mathrm{id}", "π": r"\pi",
-    "Real.pi": r"\pi", "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "ℓ": r"\ell",
-    "∂": r"\partial", "𝓟": r"\mathcal{P}", "℘": r"\wp", "·": r"\cdot", "_": r"\_", "*": "*", "⋯": r"\cdots",
+_KNOWN = unicode.symbols()
+SYMBOLS = {sign: _KNOWN.get(sign) or unicode.letter(sign) or sign for sign in "ℕℤℚℝℂℍ∞⊤⊥∅𝓝πℓ∂𝓟℘·⋯"} | {
+    "𝕜": r"\mathbb{k}", "ℝ≥0": r"\mathbb{R}_{\ge 0}", "ℝ≥0∞": r"[0, \infty]", "𝟙": r"\mathrm{id}", "Real.pi": r"\pi",
+    "Complex.I": "i", "True": r"\top", "False": r"\bot", "ℵ₀": r"\aleph_0", "_": r"\_", "*": "*",
 }  # fmt: skip
 FUNCTIONS = symbols.FUNCTIONS - {"hom", "sec"}
 """Names that are functions; morphisms and sections are none."""
-RELATIONS = {
-    "=": "=", "≠": r"\ne", "<": "<", "≤": r"\le", ">": ">", "≥": r"\ge", "∈": r"\in", "∉": r"\notin", "∋": r"\ni",
-    "⊆": r"\subseteq", "⊂": r"\subset", "⊇": r"\supseteq", "⊃": r"\supset", "∣": r"\mid", "≡": r"\equiv",
-    "≃": r"\simeq", "≅": r"\cong", "≈": r"\approx", "∼": r"\sim", "~": r"\sim", "≪": r"\ll", "⟂": r"\perp", "∥": r"\parallel",
-    "≺": r"\prec", "≼": r"\preceq", "⊑": r"\sqsubseteq", "⋖": r"\lessdot", "∤": r"\nmid", "⊢": r"\vdash", "⊨": r"\models",
-    "≟": "=", "⊣": r"\dashv", "≌": r"\cong", "≫": r"\gg",
+RELATIONS = {sign: _KNOWN.get(sign, sign) for sign in "=≠<≤>≥∈∉∋⊆⊂⊇⊃∣≡≃≅≈∼≪⟂≺⊑⋖∤⊢⊣≫"} | {
+    "~": r"\sim", "∥": r"\parallel", "≼": r"\preceq", "⊨": r"\models", "≟": "=", "≌": r"\cong",
 }  # fmt: skip
 INFIX: dict[str, tuple[int, bool, str]] = {
     # sign: (precedence, groups to the right, LaTeX)
@@ -38,10 +31,7 @@ INFIX: dict[str, tuple[int, bool, str]] = {
     "∆": (70, False, r"\triangle"), "⋆": (72, False, r"\star"), "⊞": (65, False, r"\oplus"), "↑": (75, True, r"\uparrow"),
     "≫": (80, True, r"\circ"), "⧸": (70, False, "/"), "∗": (70, False, "*"), "⨯": (70, False, r"\times"),
 }  # fmt: skip
-BIG = {
-    "∑": r"\sum", "∏": r"\prod", "∑'": r"\sum", "∏'": r"\prod", "⋃": r"\bigcup", "⋂": r"\bigcap", "⨆": r"\sup", "⨅": r"\inf",
-    "⨁": r"\bigoplus", "⨂": r"\bigotimes", "∐": r"\coprod",
-}  # fmt: skip
+BIG = {sign: _KNOWN[sign] for sign in "∑∏⋃⋂⨁⨂∐"} | {"∑'": r"\sum", "∏'": r"\prod", "⨆": r"\sup", "⨅": r"\inf"}
 QUANTIFIERS = {"∀": r"\forall", "∃": r"\exists", "∃!": r"\exists!"}
 CLOSING = {
     "(": ")", "[": "]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "⟪": "⟫", "⁅": "⁆", "‖": "‖", "|": "|",
@@ -59,7 +49,7 @@ COERCIONS = frozenset("↑⇑↥@")
 REFUSED = frozenset([
     "by", ":=", "match", "let", "have", "show", "from", "do", "if", "then", "else", "where", "calc", "$", "`",
 ])  # fmt: skip
-SUBSCRIPTS = LOWERED_DIGITS | str.maketrans("ₙₖᵢⱼ", "nkij")
+SUBSCRIPTS = unicode.LOWERED_DIGITS | str.maketrans("ₙₖᵢⱼ", "nkij")
 INDEXED = re.compile(r"([^\W\d_]|[^\W\d_]{1,3})_?([\d₀-₉ₙₖᵢⱼ]+)('*)\Z")
 
 
