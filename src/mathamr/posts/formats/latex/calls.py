@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from mathamr.formulas.latex.definitions import ABSENT, FALSE, TRUE, Definition, Parameter, definitions_in
-from mathamr.posts.formats.latex.definitions import DefinitionGroups
+from mathamr.posts.formats.latex.definitions import BraceGroups
 
 MOST_WRITTEN = 20_000
 """Characters that one call of a macro may write."""
@@ -22,7 +22,6 @@ _EDGE = re.compile(r"\\(?:begin|end)\s*\{\s*([A-Za-z@]+\*?)\s*\}")
 _DECIDES = re.compile(
     r"\\(?:if(?!f?false)|@if|If[A-Z]|csname|expandafter|loop|futurelet|@ifnextchar|@ifstar|@for|foreach)"
 )
-_TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|[{}]", re.S)
 _BRACKET = re.compile(r"\\.|[{}\]]", re.S)
 _COMMAND = re.compile(r"\s*+(?:\{\s*+(\\[A-Za-z@]++)\s*+\}|(\\[A-Za-z@]++))")
 _BLANK = re.compile(r"(?:\s|%[^\n]*\n|%\s)*+")
@@ -36,7 +35,7 @@ class Call:
     text: str
     start: int
     end: int
-    groups: DefinitionGroups
+    groups: BraceGroups
     at: int = 0
     words: list[str] = field(default_factory=list)
 
@@ -133,7 +132,7 @@ class Calls:
 
     def within(self, text: str, start: int, end: int) -> Iterator[Call]:
         """Yield the calls of a stretch; reading goes on where a call's `end` is set to."""
-        position, groups = start, DefinitionGroups(text)
+        position, groups = start, BraceGroups(text)
         while match := self._find.search(text, position, end):
             position = match.end()
             if match[1]:
@@ -217,16 +216,3 @@ def _filled(macro: Definition, call: Call) -> str | None:
     return re.sub(r"#(\d)", lambda match: (arguments[int(match[1]) - 1 : int(match[1])] or [""])[0], body)[
         :MOST_WRITTEN
     ]
-
-
-def closing(text: str, start: int, longest: int = LONGEST_OPTION) -> int | None:
-    """Return where the group in braces that begins at `start` ends; `None` if it is left open, or longer."""
-    depth = 0
-    for match in _TOKEN.finditer(text, start, start + longest):
-        if match.group() == "{":
-            depth += 1
-        elif match.group() == "}":
-            depth -= 1
-            if not depth:
-                return match.end()
-    return None

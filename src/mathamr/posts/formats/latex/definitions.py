@@ -97,7 +97,7 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
     >>> [(name, style.shown) for name, style in found.items()]
     [('satz', 'Satz'), ('rule', 'Rule')]
     """
-    groups = DefinitionGroups(text)
+    groups = BraceGroups(text)
     for match in _THEOREM.finditer(text):
         name = match["name"] or match["box"] or match["declared"]
         prefix, like, within, numbered = None, match["like"] or "", "", not match["star"]
@@ -138,7 +138,7 @@ def _declared_counter(options: str) -> tuple[str, str, bool]:
     return like[1] if like else "", within[1] if within else "", _UNNUMBERED.search(options) is None
 
 
-def _third_group(groups: DefinitionGroups, position: int) -> str:
+def _third_group(groups: BraceGroups, position: int) -> str:
     """Return what the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
     options = groups.end(position, LONGEST_TITLE)
     end = groups.end(options, LONGEST_TITLE) if options else None
@@ -149,7 +149,7 @@ def _plain(title: str) -> str:
     return " ".join(_MARKS.sub(" ", title).split())
 
 
-class DefinitionGroups:
+class BraceGroups:
     """The groups in braces of one text, all found in one pass at the first use."""
 
     def __init__(self, text: str) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mathamr.formulas.latex.definitions import DEFINING, Definition, definition_at
-from mathamr.posts.formats.latex.calls import Call, Calls, closing, is_simple
+from mathamr.posts.formats.latex.calls import LONGEST_OPTION, Call, Calls, is_simple
 from mathamr.posts.formats.latex.commands import REFERENCE_WORDS, VERBATIM
 from mathamr.posts.formats.latex.counters import ENUMERATED, Counters, in_style
-from mathamr.posts.formats.latex.definitions import TheoremStyle
+from mathamr.posts.formats.latex.definitions import BraceGroups, TheoremStyle
 from mathamr.posts.formats.latex.outline import STATEMENTS
 
 DEEPEST = 100
@@ -546,7 +546,7 @@ def _lines(text: str, *, single: bool) -> Sequence[tuple[list[str], str | None]]
     labels: list[str] = []
     tag: str | None = None
     depth = inside = 0
-    position = 0
+    position, groups = 0, BraceGroups(text)
     while match := _LINE.search(text, position):
         position = match.end()
         if match["edge"]:
@@ -556,7 +556,7 @@ def _lines(text: str, *, single: bool) -> Sequence[tuple[list[str], str | None]]
         elif match["label"]:
             labels.append(match["label"].strip())
         elif match["tag"]:
-            end = closing(text, position) or position
+            end = groups.end(position, LONGEST_OPTION) or position
             tag, position = text[position + 1 : end - 1].strip("$ "), end
         elif match["none"] and not inside:
             tag = tag or ""

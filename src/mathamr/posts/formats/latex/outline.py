@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mathamr.posts.formats.latex.commands import VERBATIM
-from mathamr.posts.formats.latex.definitions import DefinitionGroups, TheoremStyle
+from mathamr.posts.formats.latex.definitions import BraceGroups, TheoremStyle
 from mathamr.posts.formats.outline import Headings, OutlinePart
 from mathamr.posts.postkind import KINDS, PostKind, kind_named, kinds_named
 from mathamr.posts.report import Report
@@ -97,7 +97,7 @@ class Outline:
         self._report = report
         self._numbers = numbers or {}
         self._theorems = {known: TheoremStyle(shown) for known, shown in STATEMENTS.items()} | theorems
-        self._groups = DefinitionGroups(text)
+        self._groups = BraceGroups(text)
         title = _TITLE.search(text)
         document = _BODY.search(text)
         self._begin, self._end = document.span(1) if document else (0, len(text))

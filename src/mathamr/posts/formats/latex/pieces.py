@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from mathamr.core.listing import names
 from mathamr.formulas.latex.definitions import DEFINING, definition_places
 from mathamr.posts.body.html import HEADINGS
 from mathamr.posts.formats.latex import commands as known
+from mathamr.posts.formats.latex.definitions import BraceGroups
 from mathamr.posts.formats.latex.labels import label_words
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, strip_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
@@ -69,6 +69,7 @@ class _Reader:
         self._at: dict[int, str] = {}
         self._tables = 0
         self._never: set[str] = set()
+        self._groups = BraceGroups(text)
 
     def pieces(self) -> Iterator[Piece]:
         for bound in _DOCUMENT.finditer(self._text):
@@ -391,30 +392,8 @@ class _Reader:
 
     def _group_end(self, position: int) -> int | None:
         """Return where the group that begins at `position`, blanks aside, is closed; `None` where there is none."""
-        while position < self._end and self._text[position].isspace():
-            position += 1
-        if not self._text.startswith("{", position):
-            return None
-        opens, closes = self._braces
-        place = bisect_left(opens, position)
-        if place == len(opens) or opens[place] != position or closes[place] < 0:
-            return None
-        return closes[place]
-
-    @cached_property
-    def _braces(self) -> tuple[list[int], list[int]]:
-        """All opening braces, and where each is closed (-1: never)."""
-        opens: list[int] = []
-        closes: list[int] = []
-        stack: list[int] = []
-        for match in re.finditer(r"\\.|[{}]", self._text, re.S):
-            if match.group() == "{":
-                stack.append(len(opens))
-                opens.append(match.start())
-                closes.append(-1)
-            elif match.group() == "}" and stack:
-                closes[stack.pop()] = match.start()
-        return opens, closes
+        end = self._groups.end(position, len(self._text))
+        return None if end is None else end - 1
 
 
 def _named(word: str) -> tuple[str, ...]:
