@@ -164,11 +164,15 @@ def copy_of_repository(folder: Path) -> Path:
 
 
 def tests_of(module: Path) -> list[str]:
-    """Return the files of tests of a module: its own, then those that import it, of its room first; else those of its folder."""
+    """Return the files of tests of a module: its own, then those that import it, of its room first; else those of its folder.
+
+    A verb of the command line is not imported but typed.
+    """
     folder = Path("tests", *module.parts[2:-1])
     name = ".".join(module.with_suffix("").parts[1:]).removesuffix(".__init__")
     imports = re.compile(
         rf"\b(from {name} import|import {name}\b|from {name.rpartition('.')[0]} import .*\b{module.stem}\b)"
+        + (rf"|mathamr\(\s*\"{module.stem}\"" if module.parts[2] == "cli" else "")
     )
     own = folder / f"test_{module.stem}.py"
     users = [

@@ -216,6 +216,16 @@ with answered_lines():
 PING = b'{"jsonrpc": "2.0", "id": 9, "method": "ping"}\n'
 
 
+@pytest.mark.parametrize("line", [b"", b'{"jsonrpc": "2.0", "id": 9, "method": "', b"x" * (3 << 20)])
+def test_lines_end_with_the_client_whatever_was_not_said_to_the_end(line: bytes) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        said, _ = process.communicate(PING + line, timeout=120)
+    assert PING in said
+    assert process.returncode == 0
+
+
 def test_lines_are_read_until_the_client_hears_no_more_answers() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ECHO], bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -229,16 +239,6 @@ def test_lines_are_read_until_the_client_hears_no_more_answers() -> None:
             for _ in range(4000):
                 process.stdin.write(PING)
         assert process.wait(timeout=120) is not None
-
-
-@pytest.mark.parametrize("line", [b"", b'{"jsonrpc": "2.0", "id": 9, "method": "', b"x" * (3 << 20)])
-def test_lines_end_with_the_client_whatever_was_not_said_to_the_end(line: bytes) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        said, _ = process.communicate(PING + line, timeout=120)
-    assert PING in said
-    assert process.returncode == 0
 
 
 @pytest.mark.slow

@@ -61,12 +61,14 @@ def test_a_build_prints_one_line_for_people_and_more_with_v(
 
 def test_what_was_skipped_is_reported_on_stderr(model_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "posts.jsonl"
-    path.write_text('{"id": "1", "body": "fine"}\nnot json\n')
+    path.write_text('{"id": "1", "body": "RAISE an error in the parser"}\nnot json\n')
     result = build(path, tmp_path / "index", model_folder)
     assert result.exit_code == 0
     assert "left out: 1 × " in result.stderr
     assert "left out" not in result.stdout
-    assert "skipped 1: " in build(path, tmp_path / "other", model_folder, "-v").stderr
+    more = build(path, tmp_path / "other", model_folder, "-v").stderr
+    assert "skipped 1: " in more
+    assert "1 × sentence: exception" in more
 
 
 def test_without_out_the_index_lies_beside_the_notes(posts: Path, model_folder: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from mathamr.core.cache import Cache
 
@@ -29,17 +29,19 @@ def test_weights_are_bounded_and_counted_once() -> None:
     assert (len(cache), cache.weight) == (0, 0)
 
 
+def test_a_value_is_made_once() -> None:
+    cache: Cache[str, int] = Cache(2)
+    numbers = iter(range(5))
+    assert [cache.get_or_make("a", lambda: next(numbers)) for _ in range(2)] == [0, 0]
+
+
 def test_threads_share_a_cache() -> None:
     cache: Cache[int, int] = Cache(50, weight=1000, weigh=lambda key, value: value % 40)
 
-    def work() -> None:
-        for number in range(2000):
-            assert cache.get_or_make(number % 97, lambda number=number: number % 97) == number % 97
+    def work(_: int) -> list[int]:
+        return [cache.get_or_make(number % 97, lambda number=number: number % 97) for number in range(2000)]
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(work, range(4))) == [[number % 97 for number in range(2000)]] * 4
     assert len(cache) <= 50
     assert cache.weight <= 1000

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import torch
 
+from mathamr.systems.marf.llama import LlamaLayer
 from mathamr_lab.systems.marf.scoring import padded_maxsim
 from mathamr_lab.systems.stateencoder import mean_vectors
 
@@ -28,3 +29,7 @@ def test_maxsim_of_padded_rows_is_that_of_a_loop() -> None:
 def test_a_formula_as_one_vector_is_the_mean_of_its_tokens() -> None:
     vectors = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [9.0, 9.0]]])
     torch.testing.assert_close(mean_vectors(vectors, torch.tensor([2])), torch.tensor([[0.5**0.5, 0.5**0.5]]))
+
+
+def test_no_map_of_a_llama_layer_has_a_bias() -> None:
+    assert not [name for name in LlamaLayer(8, 2, 16).state_dict() if name.endswith("bias")]
