@@ -50,7 +50,7 @@ class TheoremStyle:
     like: str = ""
     """The environment whose counter it shares."""
     within: str = ""
-    """The counter whose steps set its own back: `section`."""
+    """The counter whose steps reset its own: `section`."""
 
 
 def macros_in(text: str, macros: dict[str, str]) -> None:

@@ -392,4 +392,4 @@ _BEGINS = {name: signs for name, (signs, _) in _RULES.items()} | {
     "html_inline": "<",
     "entity": "&",
 }
-"""The signs at which text ends with which rules can begin; a rule that is not named here can begin with any."""
+"""The characters that end a run of text because a rule can begin there, by rule; a rule that is not listed can begin anywhere."""
