@@ -19,7 +19,7 @@ from mathamr.posts.formats.latex.outline import LatexPart, Outline, is_cut
 from mathamr.posts.formats.latex.papers import Paper, paper_of, read_metadata
 from mathamr.posts.formats.latex.source import Source, Sources
 from mathamr.posts.formats.outline import labelled
-from mathamr.posts.identifiers import stable_name
+from mathamr.posts.identifiers import stable_name, unique
 from mathamr.posts.inputs import STDIN, display_path, read_text, stem
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.piece import Piece
@@ -119,20 +119,15 @@ def _relative(file: Path, root: Path, unnamed: str) -> str:
 
 def _identify(parts: list[LatexPart], document: str) -> dict[str, LatexPart]:
     """Give every part its id; return the part that each label of the document leads to."""
-    taken: set[str] = {document}
-    counts: dict[str, int] = {}
+    taken = {document: 1}
     parts[0].id = document
     for part in parts[1:]:
+        name = f"{document}#{part.label}"
         if part.statement is not None:
-            part.id = f"{part.statement.id}/proof" + (f"-{part.number}" if part.number > 1 else "")
-        else:
-            part.id = f"{document}#{part.label}"
-            if not part.label or part.id in taken:
-                part.id = f"{document}#{_anchor(part)}"
-        if part.id in taken:
-            counts[part.id] = counts.get(part.id, 1) + 1
-            part.id = f"{part.id}-{counts[part.id]}"
-        taken.add(part.id)
+            name = f"{part.statement.id}/proof" + (f"-{part.number}" if part.number > 1 else "")
+        elif not part.label or name in taken:
+            name = f"{document}#{_anchor(part)}"
+        part.id = unique(name, taken)
     return labelled(parts)
 
 
