@@ -1,6 +1,6 @@
 """How many mechanisms read posts and formulas: `python scripts/count_mechanisms.py [--names] [REVISION…]` counts them in each revision.
 
-Beside the lines of the rooms it counts the modules that decide where a document is cut, that look up what a link names, that interpret the
+Beside the lines of the rooms it counts the modules that decide where a document is cut, that follow relative paths, that interpret the
 constructs of LaTeX formulas, and that list functions, kinds of statements, Greek letters or digits above and below the line.
 """
 
@@ -41,7 +41,7 @@ def mechanisms(file: str, source: str) -> Iterator[tuple[str, str]]:
             and ast.unparse(node.func) == "posixpath.dirname"
             and file.startswith("posts/formats/")
         ):
-            yield "modules that look up links", file
+            yield "modules that follow relative paths", file
         elif isinstance(node, ast.ClassDef) and any(
             ast.unparse(base).startswith("Walk[") for base in node.bases
         ):
@@ -70,7 +70,7 @@ def count(revision: str) -> tuple[dict[str, int], dict[str, set[str]]]:
         kind: set()
         for kind in (
             "modules that cut documents",
-            "modules that look up links",
+            "modules that follow relative paths",
             "interpreters of LaTeX",
             *LISTS,
         )
