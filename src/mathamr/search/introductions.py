@@ -14,14 +14,12 @@ from typing import Literal
 from mathamr.amr.graph import Amr
 from mathamr.core.listing import names
 from mathamr.formulas.formula import Formula
-from mathamr.formulas.trees import trees_of
+from mathamr.formulas.head import Head
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Post
 
 LONGEST_SENTENCE = 1_500
 """Characters of a sentence that is searched for introductions."""
-LONGEST_NOTATION = 40
-"""Characters of the LaTeX of a notation such as `|G|`."""
 _F = r"F\d+[bctdeir]"
 _LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F\d+x|…|\.\.\.))*)"
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|often|sometimes|throughout|first|instead|only)\s+)?"
@@ -113,19 +111,6 @@ _UNFINISHED = re.compile(
     r"^not\b|\b(?:the|an?|of|to|on|in|that|is|are|be|between|by|for|with|and|or|as)$", re.I
 )
 _PREDICATE = re.compile(r"\b(?:be|is|are|as|being)\s+\Z")
-_TO = r"(?:\\(?:(?:long|hook|two)?(?:head)?(?:right)?arrow|to|(?:two|hook|dash|long)\w*arrow|(?:long)?mapsto|(?:inj|surj)to)(?![A-Za-z])|->|→)"
-_CLASSES = {
-    name: re.compile(rf"\$\s*{pattern}", re.S)
-    for name, pattern in {
-        "d": r"(?::=|\\coloneqq?|\\defeq|\\triangleq)",
-        "r": r"=\s*-?\w+\s*,.*(?:\\[lc]?dots|\.\.\.|,)",
-        "e": r"(?:=|\\equiv)",
-        "t": rf"(?::|\\colon).*{_TO}",
-        "i": r"(?:[<>≤≥≠]|\\(?:leq?|geq?|leqslant|geqslant|neq?|ll|gg|mid|cong|simeq|approx)(?![A-Za-z]))",
-        "x": _TO,
-    }.items()
-}
-"""What a formula says of its symbols, by what follows them; only an arrow says nothing."""
 _VERBS = names(
     "let-01 suppose-01 assume-01 assume-02 denote-01 write-01 call-01 call-02 call-03 stand-03 represent-01 fix-03 consider-01 consider-02 mean-01 symbolize-01"
 )
@@ -133,41 +118,6 @@ _NAMING = names("denote-01 write-01 call-01 call-02 call-03 stand-03 represent-0
 _EMPTY = names(
     "such case following formula equation fact one it that this example proof theorem lemma proposition corollary definition section fixed given arbitrary nonempty single particular convention different distinct exercise condition identity relation equality inequality bound recurrence law rule equations form way method default assumption bit lot notation notations"
 )
-_RELATION = re.compile(
-    r"\\(?:in|ni|colon|to|(?:right|longright|hookright|twoheadright)arrow|injto|surjto|subset\w*|supset\w*|leq?|geq?|leqslant|geqslant|neq?|equiv|cong|simeq|sim|approx|coloneqq|coloneq|defeq|mapsto|ll|gg|mid)(?![A-Za-z])|:=|[=:<>∈≤≥⊂⊆≠≅]|(?<=\s)(?:in|subset(?:\.eq)?)(?=\s)"
-)
-_BETWEEN = re.compile(
-    r"(?:[01]\s*(?:\\leq?(?:slant)?(?![A-Za-z])|≤)|[A-Z]\s*\\subset\w*)\s*(?P<head>[A-Za-z](?:_\w)?)\s*(?:(?:\\leq?(?:slant)?(?![A-Za-z])|≤)\s*[A-Za-z]|\\subset).*",
-    re.S,
-)
-"""A formula that says what stands in its middle: $1 \\leq i \\leq n$, $A \\subset U \\subset B$."""
-_SYMBOL = re.compile(
-    r"""\s*(?:(?:\\left)?(?:\(|\\\{)\s*)?   # a tuple or a sequence is introduced by its first letter
-    (?P<base>
-        \\(?:mathcal|mathbb|mathbf|mathfrak|mathscr|mathsf|mathrm|mathit|operatorname\*?|boldsymbol|bm|text|mathtt|Bbb)\s*(?:\{[^{}]+\}|[A-Za-z])
-        |\\(?:bar|hat|tilde|vec|overline|widehat|widetilde|dot|underline)(?![a-z])\s*(?:\{[^{}]+\}|\\?[A-Za-z]+)
-        |\\(?!\w*arrow|implie|iff|models|vdash|frac|sum|int|prod|sqrt|lim|left|dots|ldots|cdots|begin|langle|lvert|lVert|lfloor|lceil|mid|big|[dt]frac)[A-Za-z]+(?:\{[^{}]+\})?
-        |[^\W\d_]
-    )
-    (?P<marks>(?:'|\^(?:\*|\{\s*(?:\*|\\prime|\\circ|\\vee|\\perp|\\top|-1|op)\s*\}|\\(?:prime|vee|circ|perp|top|ast)))*)
-    (?:\s*(?:_|\^)\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\[A-Za-z]+|[^\s\\{}])){0,8}""",
-    re.X,
-)
-_DISPLAY = re.compile(r"\\(?:begin|end)\{(?:align(?:ed)?|equation|gather(?:ed)?|split)\*?\}|&(?![a-z]+;)")
-_GROUPED = re.compile(r"(?:\A|(?<=,))\s*\{((?:[^{}]|\{[^{}]*\})+)\}")
-"""A letter in braces of its own, as in `{\\bf r}` and `{x_n}`."""
-_ENDS = re.compile(
-    r"(?:\\big[lr]?)?[(\[](?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*(?:\)|\])?|(?:,|\)|\\\}|\\right).*", re.S
-)
-"""What may follow the letter of a symbol: its arguments, or the end of a tuple or a set."""
-_APPLIED = re.compile(r"^[^,]*\w\S*\s*\(|^\s*(?:\||\\l)")
-_POWER = re.compile(r"\^\{\s*(?:-(?!\s*1\s*\})|[^{}]*/|\\o)|\^\{\s*-\s*1\s*\}\s*\(")
-_BRACKETED = re.compile(
-    r"(?:\\(?:left|lvert|lVert|langle|\|)|[|\[]|‖|⟨).*|[A-Za-z]{1,3}[/\\].*|.*(?:/|\\(?:otimes|oplus|circ|cdot|times|mid|cap|cup|wedge|vee|setminus)(?![A-Za-z])).*"
-)
-_ARGUMENT = re.compile(r"\\([A-Za-z]+)\{(.+)\}")
-"""A command with an argument: one that nobody defined is a font."""
-_COMMAND = re.compile(r"\\(?:bar|hat|tilde|vec|overline|wide\w+|dot|underline)\b|\\[A-Za-z]+\Z")
 _DETERMINED = re.compile(r"(?:an?|the|any|some|its|every|each|two|three|all)\s", re.I)
 By = Literal["pattern", "graph"]
 
@@ -190,16 +140,16 @@ def introductions_of(
 ) -> Iterator[Introduction]:
     """Yield the introductions of a sentence: those of patterns, then those of the graph for formulas without one."""
     seen: set[str] = set()
-    symbols = {name: symbols_of(formula.latex, post.macros) for name, formula in formulas.items()}
-    found: list[tuple[str, str, By]] = [(*each, "pattern") for each in _by_patterns(sentence.text, symbols)]
+    heads = {name: Head(formula.latex, post.macros) for name, formula in formulas.items()}
+    found: list[tuple[str, str, By]] = [(*each, "pattern") for each in _by_patterns(sentence.text, heads)]
     if graph is not None:
         found += [(*each, "graph") for each in _by_graph(graph)]
     text = written(sentence.text, formulas)
     place = str(post.place) if post.place is not None else post.id
     for name, said, by in found:
-        if name in seen or name not in symbols:
+        if name in seen or name not in heads:
             continue
-        for symbol, head, condition in symbols[name]:
+        for symbol, head, condition in heads[name].symbols():
             what = written(said, formulas).strip(" ,(") or condition
             if (
                 what
@@ -211,9 +161,9 @@ def introductions_of(
                 yield Introduction(symbol, head, what, text, post.id, place, by)
 
 
-def _by_patterns(text: str, symbols: Mapping[str, list[tuple[str, str, str]]]) -> Iterator[tuple[str, str]]:
+def _by_patterns(text: str, heads: Mapping[str, Head]) -> Iterator[tuple[str, str]]:
     """Yield the placeholders that patterns introduce, with what each is said to be."""
-    names = {f"F{number}{_class(found)}": name for number, (name, found) in enumerate(symbols.items())}
+    names = {f"F{number}{head.kind}": name for number, (name, head) in enumerate(heads.items())}
     coded = {name: code for code, name in names.items()}
     text = PLACEHOLDER.sub(lambda match: coded.get(match.group(), "FORMULA"), text)
     for pattern in (*PATTERNS, _EQUATION):
@@ -230,14 +180,6 @@ def _by_patterns(text: str, symbols: Mapping[str, list[tuple[str, str, str]]]) -
                 while following := _MORE.match(text, end):
                     yield names[following[1]], ""
                     end = following.end()
-
-
-def _class(found: list[tuple[str, str, str]]) -> str:
-    """Return a letter for what a formula says of its symbols: nothing, a definition, an equation, a type, or a condition."""
-    condition = found[-1][2] if found else "$\\to"
-    if not condition:
-        return "b"
-    return next((name for name, pattern in _CLASSES.items() if pattern.match(condition)), "c")
 
 
 def _by_graph(graph: Amr) -> Iterator[tuple[str, str]]:
@@ -301,79 +243,6 @@ class _Saying:
         if first and self._tokens[first - 1].lower() in ("a", "an", "the", "some", "any", "its"):
             first -= 1
         return " ".join(self._tokens[first : last + 1])
-
-
-def symbols_of(latex: str, macros: tuple[str, ...] = ()) -> list[tuple[str, str, str]]:
-    r"""Return the symbols that a formula introduces: each with its LaTeX, and what the formula itself says of it.
-
-    >>> symbols_of(r"x_1, \dots, y"), symbols_of(r"f\colon X\to Y"), symbols_of("|G|"), symbols_of("2n")
-    ([('x', 'x_1', ''), ('y', 'y', '')], [('f', 'f', '$\\colon X\\to Y$')], [('|G|', '|G|', '')], [])
-    """
-    latex = _GROUPED.sub(r"\1", _DISPLAY.sub("", latex).strip())
-    relation = next((each for each in _RELATION.finditer(latex) if _depth(latex[: each.start()]) == 0), None)
-    head = latex[: relation.start()] if relation else latex
-    condition = f"${latex[relation.start() :].strip()}$" if relation else ""
-    if between := _BETWEEN.fullmatch(latex):
-        head, condition = between["head"], f"${latex}$"
-    if any(head.count(one) != head.count(other) for one, other in (("{", "}"), ("(", ")"), ("\\{", "\\}"))):
-        return []
-    if (
-        relation
-        and relation.group()[:1] not in "=:"
-        and not relation.group().startswith("\\col")
-        and _APPLIED.search(head)
-    ):
-        return []
-    parts = _parts(head) if _SYMBOL.match(head) else [head]
-    found = {symbol: (symbol, name, condition) for part in parts for symbol, name in _symbol(part, macros)}
-    return list(found.values())
-
-
-def _symbol(head: str, macros: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the symbol of one part of a formula with its LaTeX, if it has one."""
-    match = _SYMBOL.match(head)
-    if match is None:
-        bare = "".join(head.split())
-        if len(bare) <= LONGEST_NOTATION and _BRACKETED.fullmatch(bare):
-            yield bare, head.strip()
-        return
-    rest, label = head[match.end() :].strip(), _label(match["base"], macros)
-    is_name = len(label) > 1 and label.isalpha()
-    if rest and re.fullmatch(r"(?:/[A-Za-z])+", rest):
-        yield "".join(head.split()), head.strip()
-    elif (
-        label
-        and not _POWER.search(match.group())
-        and (not rest or is_name or (len(rest) < 300 and _ENDS.fullmatch(rest)))
-    ):
-        yield label + "".join(match["marks"].split()), match.group().strip()
-
-
-def _depth(latex: str) -> int:
-    """Return how many braces are open at the end of LaTeX, those of sets included."""
-    return latex.count("{") - latex.count("}") + latex.count("(") - latex.count(")")
-
-
-def _parts(head: str) -> list[str]:
-    """Return what stands between the commas of a formula that are in no brackets."""
-    parts, depth, start = [], 0, 0
-    for match in re.finditer(r"[,()\[\]{}]", head):
-        depth += {",": 0}.get(match.group(), 1 if match.group() in "([{" else -1)
-        if match.group() == "," and depth == 0:
-            parts.append(head[start : match.start()])
-            start = match.end()
-    return [*parts, head[start:]]
-
-
-def _label(base: str, macros: tuple[str, ...]) -> str:
-    tree = trees_of(Formula("", base), macros)[0][0]
-    labels = tree.labels if tree is not None else ("",)
-    argument = _ARGUMENT.fullmatch(base)
-    if argument and argument[1].islower() and (labels[0] == f"F!{argument[1]}" or "W!" in labels[1:2]):
-        return _label(argument[2], macros)
-    if labels[0][:2] in ("V!", "F!") and (name := plain(labels[0])).isalpha():
-        return name
-    return "".join(base.split()) if _COMMAND.match(base) else ""
 
 
 def plain(label: str) -> str:
