@@ -86,7 +86,7 @@ def retrieve(
     with Progress("searching", "topics", total=len(topics)) as progress:
         for topic in progress.each(topics):
             try:
-                query = _query(topic, task)
+                query = topic_query(topic, task)
                 ranked, notes = index.rank(query, task, ranking, depth, exact=exact, where=where, pool=pool)
                 for note in (*query.notes, *notes):
                     noted.setdefault(note, []).append(topic.id)
@@ -156,11 +156,11 @@ def rerank_results(
             nonlocal unknown, total
             progress.advance()
             try:
-                query = _query(by_id[topic], task)
+                query = topic_query(by_id[topic], task)
                 scored = (
                     index.score(query, ids, ranking)
                     if task == "answers"
-                    else _scored_visuals(index, query, ids, ranking)
+                    else scored_visuals(index, query, ids, ranking)
                 )
             except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic} keeps its order: {error}")
@@ -210,13 +210,14 @@ def _visuals(ranked: Sequence[RankedResult], catalogue: Catalogue, depth: int) -
     return list(found.values())[:depth]
 
 
-def _query(topic: Topic, task: Task) -> Query:
+def topic_query(topic: Topic, task: Task) -> Query:
+    """Return the query of a topic: its whole post, or its formula in this post."""
     if task == "formulas" and topic.formula_id is None:
         raise MathAMRError(f"topic {topic.id!r} names no formula; a topic of Task 2 has a <Formula_Id>")
     return Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
 
 
-def _scored_visuals(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
+def scored_visuals(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
     """Score formulas by visual id, or by their own id, each by its best visual class."""
     catalogue = index.archive.catalogue
     visuals: dict[str, list[str]] = {}

@@ -7,64 +7,48 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.topics import Topic
+from mathamr.graphs.corpus import build_graphs
+from mathamr.graphs.store import GraphStore
 from mathamr.posts.post import Formula, Post
-from mathamr.systems.mathamr.context import CONTEXTS
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.mathamr.context import CONTEXTS, contexts
 from mathamr_lab.experiments import EXPERIMENTS, training
 from mathamr_lab.experiments.collection import collection_of
-from mathamr_lab.experiments.formulaplaces import (
-    FormulaPlace,
-    collection_places,
-    read_places,
-    topic_places,
-    write_places,
-)
-from mathamr_lab.experiments.judgedformulas import ContextMaterials, judged_pairs
+from mathamr_lab.experiments.formulabed import write_posts
+from mathamr_lab.experiments.formulaplaces import judged_sentences, topic_sentences
+from mathamr_lab.experiments.judgedformulas import judged_pairs, split_topics
 from mathamr_lab.experiments.planner import planned, write_report
 from mathamr_lab.experiments.rerank import by_visual, fused, reranked, reranking_table
 from mathamr_lab.experiments.runner import run
 from mathamr_lab.experiments.setting import ExperimentSetting
 from tests.lab.experiments.conftest import train_here
-from tests.systems.tinytext import tiny_base, tiny_mathamr
+from tests.systems.tinytext import tiny_base
 
 RULES = "tests.amr.rule_parser:RuleParser"
 
 
-def place(identifier: str, visual: str, line: str, topic: str = "") -> FormulaPlace:
-    return FormulaPlace(id=identifier, visual=visual, topic=topic, contexts=dict.fromkeys(CONTEXTS, line))
-
-
-WORDS = ("ab", "cd", "ef", "gh")
-TOPICS = [place(f"t{n}", "", f"{word} a", f"B.{150 + 50 * n}") for n, word in enumerate(WORDS)]
-PLACES = [place(f"p{n}", f"v{n % 4}", f"{word} b") for n, word in enumerate((*WORDS, "ij", "kl"))]
-QRELS = Qrels({f"B.{150 + 50 * n}": {f"v{m}": 3 if n == m else m % 2 for m in range(4)} for n in range(4)})
-MATERIALS = ContextMaterials(TOPICS, PLACES, QRELS)
+TOPICS = [f"B.{150 + 50 * n}" for n in range(4)]
 
 
 def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(tmp_path: Path) -> None:
-    for learned, asked in MATERIALS.splits("folds", 3):
+    for learned, asked in split_topics(TOPICS, "folds", 3):
         assert learned
         assert set(learned).isdisjoint(asked)
-    folds = [asked for _, asked in MATERIALS.splits("folds", 3)]
-    assert sorted(topic for fold in folds for topic in fold) == sorted(QRELS.grades)
-    assert list(MATERIALS.splits("first-year")) == [(["B.150"], ["B.200", "B.250", "B.300"])]
+    folds = [asked for _, asked in split_topics(TOPICS, "folds", 3)]
+    assert sorted(topic for fold in folds for topic in fold) == sorted(TOPICS)
+    assert list(split_topics(TOPICS, "first-year")) == [(["B.150"], ["B.200", "B.250", "B.300"])]
     (tmp_path / "topics.txt").write_text("B.150\nB.300\n")
-    assert list(MATERIALS.splits(str(tmp_path / "topics.txt"))) == [(["B.150", "B.300"], ["B.200", "B.250"])]
+    assert list(split_topics(TOPICS, str(tmp_path / "topics.txt"))) == [
+        (["B.150", "B.300"], ["B.200", "B.250"])
+    ]
     (tmp_path / "topics.txt").write_text("B.7\n")
     with pytest.raises(MathAMRError, match="of 4 judged topics 4 are left to rank"):
-        list(MATERIALS.splits(str(tmp_path / "topics.txt")))
-
-
-def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
-    system = tiny_mathamr(tiny_base(tmp_path / "base"))
-    same = replace(MATERIALS, places=[*PLACES, place("same", "v3", "ab a")])
-    found = dict(same.rank(system, ["B.150"])["B.150"])
-    assert max(found, key=lambda visual: found[visual]) == "v3"
-    assert found["v3"] == pytest.approx(1.0, abs=1e-3)
+        list(split_topics(TOPICS, str(tmp_path / "topics.txt")))
 
 
 @pytest.fixture(scope="module")
@@ -129,21 +113,32 @@ def test_a_training_learns_from_the_judged_lines_of_a_collection(corner: Path, t
         judged_pairs(tmp_path, "text-latex", RULES)
 
 
-def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:
-    parser = load_parser(RULES)
+def test_sentences_with_judged_formulas_become_posts_with_the_same_graphs_and_lines(tmp_path: Path) -> None:
     formulas = tuple(
-        Formula(f"p:{n}", latex, visual_id=f"v{n}") for n, latex in enumerate(("a+b", "c", "d^2"))
+        Formula(f"p:{n}", latex, visual_id=f"v{n}") for n, latex in enumerate(("a+b", "c<1", "d^2"))
     )
-    post = Post("p", "answer", "Let $a+b$ be $c$. Then $d^2$ is odd.", markup="text", formulas=formulas)
-    found = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser))
-    assert [(each.id, each.visual) for each in found] == [("p:0", "v0")]
-    assert found[0].contexts["text-latex"] == "Let a+b be c."
-    wider = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser, ["v2"]))
-    assert [each.visual for each in wider] == ["v0", "v2"]
-    (asked,) = topic_places([Topic("B.1", post, "p:2")], parser)
-    assert (asked.topic, asked.contexts["text-latex"]) == ("B.1", "Then d^2 is odd.")
-    assert write_places(wider, tmp_path / "places.jsonl.gz") == 2
-    assert read_places(tmp_path / "places.jsonl.gz") == wider
+    text = "Let <i>$a+b$</i> be $c<1$ & more. Nothing here. Then $d^2$ is odd."
+    post = Post("p", "answer", text.replace("c<1", "c&lt;1").replace("&", "&amp;", 1), formulas=formulas)
+    found = list(judged_sentences([post], ["v0"]))
+    assert [each.id for each in found] == ["p/0"]
+    assert [(each.id, each.latex, each.visual_id) for each in found[0].formulas] == [
+        ("p:0", "a+b", "v0"),
+        ("p:1", "c<1", None),
+    ]
+    wider = list(judged_sentences([post], ["v0"], ["v2"]))
+    assert [[each.visual_id for each in one.formulas] for one in wider] == [["v0", None], ["v2"]]
+    (asked,) = topic_sentences([Topic("B.1", post, "p:2")])
+    assert (asked.id, asked.formula and asked.formula.latex) == ("B.1", "d^2")
+    assert write_posts(wider, tmp_path / "posts.jsonl") == 2
+    again = list(read_posts(tmp_path / "posts.jsonl", Report()))
+    assert [each.formulas for each in again] == [each.formulas for each in wider]
+    with GraphStore(tmp_path / "graphs", create=True) as store:
+        build_graphs([post, *again], store, parser=RULES)
+        for kind in CONTEXTS:
+            whole = dict(contexts(store.graph("p"), post, kind))
+            for each in again:
+                own = dict(contexts(store.graph(each.id), each, kind))
+                assert own == {formula: whole[formula] for formula in own}, kind
 
 
 def test_a_run_is_ordered_again_by_cosines_and_what_is_unknown_follows() -> None:

@@ -6,25 +6,32 @@ ranked by the model trained on the others, or some topics are only trained on an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
-from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.integrity import file_hash
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import Run, read_run, write_run
-from mathamr.systems.mathamr.system import MathAMRSystem
+from mathamr.evaluation.runs import Run, RunHit, read_run, write_run
+from mathamr.evaluation.topics import Topic
+from mathamr.graphs.corpus import build_graphs
+from mathamr.graphs.store import GraphStore
+from mathamr.index.storage import GRAPHS
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
 from mathamr_lab.experiments.experiment import TrialRow
-from mathamr_lab.experiments.formulaplaces import (
-    collection_places,
-    read_places,
-    topic_places,
-    write_places,
+from mathamr_lab.experiments.formulabed import write_posts
+from mathamr_lab.experiments.formulaplaces import judged_sentences, topic_sentences
+from mathamr_lab.experiments.indexes import index_from, index_posts, score_index
+from mathamr_lab.experiments.judgedformulas import (
+    FIRST_YEAR,
+    TOPICS,
+    ContextMaterials,
+    judged_items,
+    split_topics,
 )
-from mathamr_lab.experiments.judgedformulas import FIRST_YEAR, TOPICS, ContextMaterials, split_topics
 from mathamr_lab.experiments.plan import JudgedTest
 from mathamr_lab.experiments.rerank import by_visual, reranking_table
 from mathamr_lab.experiments.setting import ExperimentSetting
@@ -38,7 +45,9 @@ from mathamr_lab.training.export import ids_in
 
 ORIGINALS = ("random", "latex-ngrams")
 """The baselines that are reranked if no runs are named."""
-LINES = "judged.jsonl"
+LINES, POSTS, INDEX = "judged.jsonl", "posts.jsonl", "index"
+ANY_MODEL = "mathamr-plus"
+"""The model of the index that the others are made from: it reads graphs, too, and encodes fast."""
 _EVERY = 1_000_000
 
 
@@ -106,28 +115,37 @@ class ContextPlan(TrialPlan):
         )
 
     def _prepare(self, folder: Path) -> Figures:
+        """Write the sentences as posts, and index them; the index of each model is made from this one, and has its graphs."""
         setting, qrels = self.setting, self.tests["task2"].qrels()
-        parser = load_parser(setting.parser, setting.parser_model)
-        topics = [topic for test in self.sets["task2"] for topic in test.topics]
-        write_places(topic_places(topics, parser), folder / "topics.jsonl.gz")
         further = {
             hit.id for run in self._originals(folder) for hits in run.rankings.values() for hit in hits
         }
-        places = collection_places(setting.collection.posts(), qrels, parser, further)
-        if not write_places(places, folder / "places.jsonl.gz"):
+        folder.mkdir(parents=True, exist_ok=True)
+        found = judged_sentences(setting.collection.posts(), judged_items(qrels), further)
+        if not write_posts(found, folder / POSTS):
             raise MathAMRError(
                 "no judged formula is in the posts; topics, judgments (by visual id) and posts must be of one collection"
+            )
+        index_posts(setting, folder / INDEX, ANY_MODEL, (folder / POSTS,))
+        with GraphStore(folder / "topics", create=True) as graphs:
+            build_graphs(
+                [topic.post for topic in self._topics],
+                graphs,
+                parser=setting.parser,
+                model=setting.parser_model,
             )
         return {}
 
     @cached_property
+    def _topics(self) -> list[Topic]:
+        return topic_sentences(topic for test in self.sets["task2"] for topic in test.topics)
+
+    @cached_property
     def _materials(self) -> ContextMaterials:
         folder = self.prepared.mark_path.parent
-        return ContextMaterials(
-            read_places(folder / "topics.jsonl.gz"),
-            read_places(folder / "places.jsonl.gz"),
-            self.tests["task2"].qrels(),
-        )
+        posts = list(read_posts(folder / POSTS, Report()))
+        graphs = [GraphStore(folder / INDEX / GRAPHS, read_only=True), GraphStore(folder / "topics")]
+        return ContextMaterials(self._topics, posts, graphs, self.tests["task2"].qrels())
 
     def _asked(self) -> Qrels:
         """Return the judgments of the topics that are ranked."""
@@ -163,11 +181,18 @@ class ContextPlan(TrialPlan):
         return self.stages.add(Stage("train", name, folder / "done.json", inputs, (self.prepared,), work))
 
     def _search(self, row: TrialRow, train: Stage) -> tuple[Run, Figures]:
-        found: dict[str, list[tuple[str, float]]] = {}
+        found: dict[str, Sequence[RunHit]] = {}
+        folder = self.prepared.mark_path.parent
+        ids = sorted(
+            {each.visual_id for post in self._materials.posts for each in post.formulas if each.visual_id}
+        )
         for number, (_, asked) in enumerate(self._materials.splits(self.topics), 1):
             model = train.mark_path.with_name(f"model-{number}") / MODEL
-            found |= self._materials.rank(MathAMRSystem.load(model, self.setting.device), asked)
-        return Run.of(row.name, found), {}
+            topics = [topic for topic in self._topics if topic.id in asked]
+            with index_from(self.setting, folder / INDEX, model, (folder / POSTS,)) as index:
+                run = score_index(index, topics, ids, "mathamr", row.name, self.setting.device)
+            found |= run.rankings
+        return Run(row.name, found), {}
 
     def _originals(self, folder: Path) -> list[Run]:
         """Return the runs to rerank, by visual id: those that the user names, or baselines."""

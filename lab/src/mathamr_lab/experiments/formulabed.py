@@ -32,15 +32,11 @@ class FormulaBed:
     measures: tuple[str, ...] = ()
     sets: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
-    def write(self, path: Path) -> int:
-        """Write a post for each of the formulas, and return how many."""
-        assert self.formulas is not None
-        count = 0
-        with path.open("w", encoding="utf-8") as file:
-            for formula in self.formulas():
-                file.write(formula_post(formula).to_json() + "\n")
-                count += 1
-        return count
+
+def write_posts(posts: Iterable[Post], path: Path) -> int:
+    """Write posts as JSON lines, and return how many."""
+    with path.open("w", encoding="utf-8") as file:
+        return sum(file.write(post.to_json() + "\n") > 0 for post in posts)
 
 
 def bed_of(test: TestSet) -> FormulaBed:
@@ -57,8 +53,12 @@ def bed_of(test: TestSet) -> FormulaBed:
 
 def formula_post(formula: Formula) -> Post:
     """Return a post of one formula, which has its id."""
-    text = f'<span class="math-container" id="{html.escape(formula.id)}">{html.escape(formula.latex)}</span>'
-    return Post(formula.id, "note", text, markup="html", formulas=(formula,))
+    return Post(formula.id, "note", formula_text(formula), formulas=(formula,))
+
+
+def formula_text(formula: Formula) -> str:
+    """Return a formula as HTML, as ARQMath writes it."""
+    return f'<span class="math-container" id="{html.escape(formula.id)}">{html.escape(formula.latex)}</span>'
 
 
 def formula_topics(formulas: Iterable[Formula]) -> list[Topic]:

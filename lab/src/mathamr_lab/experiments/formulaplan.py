@@ -32,9 +32,10 @@ from mathamr.systems.ranking import Fuse, Lexical, MaxSim, NearestRows, Ranking,
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr.systems.ssemb.system import SsembSystem
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulabed import FormulaBed, bed_of
+from mathamr_lab.experiments.formulabed import FormulaBed, bed_of, formula_post, write_posts
 from mathamr_lab.experiments.formulaothers import MOST, other_run
 from mathamr_lab.experiments.indexes import index_from, index_posts, search_index
+from mathamr_lab.experiments.judgedformulas import judged_items
 from mathamr_lab.experiments.judgedpool import pool_bed
 from mathamr_lab.experiments.ntcir12 import NTCIR_NAME, is_ntcir12, ntcir12_bed
 from mathamr_lab.experiments.plan import NO_SEED, JudgedTest, NotApplicableError, Plan
@@ -155,7 +156,8 @@ class FormulaPlan(Plan):
 
         def work() -> Figures:
             self.path(bed).mkdir(parents=True, exist_ok=True)
-            return {"formulas": bed.write(self._file(bed))}
+            assert bed.formulas is not None
+            return {"formulas": write_posts(map(formula_post, bed.formulas()), self._file(bed))}
 
         inputs = {"source": bed.digest}
         mark = self.path(bed) / "posts.done.json"
@@ -165,7 +167,7 @@ class FormulaPlan(Plan):
         """Return the stage that indexes a bed; the index of each model is made from it, since only their vectors differ."""
 
         def work() -> Figures:
-            judged = {item for items in bed.qrels().grades.values() for item in items}
+            judged = judged_items(bed.qrels())
             count = found = 0
             for each in candidates(self._posts(bed), "formulas"):
                 count += 1

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import DEPTH, Run
 from mathamr.evaluation.topics import Topic
-from mathamr.evaluation.topicsearch import rerank_results, retrieve
+from mathamr.evaluation.topicsearch import rerank_results, retrieve, scored_visuals, topic_query
 from mathamr.index.indexing.builder import BuildOptions, BuildSummary, build_index
 from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Ranking, Task
@@ -78,3 +78,15 @@ def search_index(
                 )
             )
             yield found.run()
+
+
+def score_index(
+    folder: Path, topics: Sequence[Topic], ids: Sequence[str], strategy: str, name: str, device: str
+) -> Run:
+    """Return the scores of all these visual ids for topics that ask for formulas; a run of what is found is shorter."""
+    with Index.open(folder, device=device) as opened:
+        _, ranking = opened.ranking("formulas", strategy)
+        found = {
+            topic.id: scored_visuals(opened, topic_query(topic, "formulas"), ids, ranking) for topic in topics
+        }
+    return Run.of(name, {topic: [(hit.id, hit.score) for hit in hits] for topic, hits in found.items()})

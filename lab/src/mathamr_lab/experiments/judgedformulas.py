@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
 
 import numpy as np
 
-from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
-from mathamr.systems.mathamr.system import MathAMRSystem
+from mathamr.evaluation.topics import Topic
+from mathamr.graphs.corpus import build_graphs
+from mathamr.graphs.store import GraphStore
+from mathamr.posts.post import Post
+from mathamr.systems.mathamr.context import ContextName, contexts
 from mathamr_lab.experiments.collection import collection_of, judgments, sets_by_task
-from mathamr_lab.experiments.formulaplaces import FormulaPlace, collection_places, topic_places
+from mathamr_lab.experiments.formulaplaces import judged_sentences, topic_sentences
 from mathamr_lab.systems.mathamr.judgedlines import JudgedPair
 from mathamr_lab.training.export import ids_in
 
@@ -26,45 +31,40 @@ _YEAR_OF = re.compile(r"\D*(\d+)$")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContextMaterials:
-    """Query formulas, candidate formulas, and the judgments of visual classes."""
+    """Topics and sentences with judged formulas, the stores that have their graphs, and the judgments of visual classes."""
 
-    topics: Sequence[FormulaPlace]
-    places: Sequence[FormulaPlace]
+    topics: Sequence[Topic]
+    posts: Sequence[Post]
+    graphs: Sequence[GraphStore]
     qrels: Qrels
 
     def pairs(self, context: str, topics: Iterable[str]) -> list[JudgedPair]:
         """Return judged pairs of lines of these topics: every place of a judged visual class is a candidate."""
         lines: dict[str, list[str]] = {}
-        for place in self.places:
-            known = lines.setdefault(place.visual, [])
-            if place.contexts[context] not in known:
-                known.append(place.contexts[context])
-        query = {place.topic: place.contexts[context] for place in self.topics}
+        for post in self.posts:
+            written = self._lines(post, context)
+            for formula in post.formulas:
+                known = lines.setdefault(formula.visual_id or "", [])
+                if formula.id in written and written[formula.id] not in known:
+                    known.append(written[formula.id])
+        query = {topic.id: self._lines(topic.post, context) for topic in self.topics}
+        asked = {topic.id: topic.formula_id for topic in self.topics}
         return [
-            JudgedPair(topic, query[topic], line, max(0, min(3, grade)))
+            JudgedPair(topic, line, candidate, max(0, min(3, grade)))
             for topic in topics
-            if topic in query
+            if topic in query and (line := query[topic].get(asked[topic] or "")) is not None
             for visual, grade in self.qrels.grades[topic].items()
-            for line in lines.get(visual, ())
+            for candidate in lines.get(visual, ())
         ]
+
+    def _lines(self, post: Post, context: str) -> dict[str, str]:
+        store = next(each for each in self.graphs if post.id in each)
+        return dict(contexts(store.graph(post.id), post, cast("ContextName", context)))
 
     def splits(self, topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
         """Yield (topics to train on, topics to rank)."""
-        known = [place.topic for place in self.topics if place.topic in self.qrels.grades]
+        known = [topic.id for topic in self.topics if topic.id in self.qrels.grades]
         return split_topics(known, topics, folds)
-
-    def rank(self, system: MathAMRSystem, topics: Iterable[str]) -> dict[str, list[tuple[str, float]]]:
-        """Return the cosines of visual classes for each topic, each by its best place."""
-        context, asked = system.configuration.context, set(topics)
-        queries = [place for place in self.topics if place.topic in asked]
-        table = system.encoder.encode([place.contexts[context] for place in (*queries, *self.places)])
-        names, of = np.unique([place.visual for place in self.places], return_inverse=True)
-        found = {}
-        for place, vector in zip(queries, table, strict=False):
-            best = np.full(len(names), -2.0, np.float32)
-            np.maximum.at(best, of, table[len(queries) :] @ vector)
-            found[place.topic] = list(zip(names.tolist(), best.tolist(), strict=True))
-        return found
 
 
 def split_topics(judged: Iterable[str], topics: str, folds: int = 5) -> Iterator[tuple[list[str], list[str]]]:
@@ -92,12 +92,18 @@ def split_topics(judged: Iterable[str], topics: str, folds: int = 5) -> Iterator
 
 def judged_pairs(corpus: Path, context: str, parser: str = "builtin") -> list[JudgedPair]:
     """Return the judged lines of a collection with topics and judgments of Task 2 beside its posts."""
-    collection, reader = collection_of([corpus]), load_parser(parser)
+    collection = collection_of([corpus])
     tests = sets_by_task(collection).get("task2", [])
-    topics, qrels = [topic for test in tests for topic in test.topics], judgments(tests)
-    places = list(collection_places(collection.posts(), qrels, reader))
-    materials = ContextMaterials(list(topic_places(topics, reader)), places, qrels)
-    found = materials.pairs(context, qrels.topics)
+    topics, qrels = topic_sentences(topic for test in tests for topic in test.topics), judgments(tests)
+    posts = list(judged_sentences(collection.posts(), judged_items(qrels)))
+    with TemporaryDirectory() as folder, GraphStore(Path(folder), create=True) as graphs:
+        build_graphs([*posts, *(topic.post for topic in topics)], graphs, parser=parser)
+        found = ContextMaterials(topics, posts, [graphs], qrels).pairs(context, qrels.topics)
     if not found:
         raise MathAMRError(f"{corpus} has no judged formula of a topic: MathAMR learns from those of Task 2")
     return found
+
+
+def judged_items(qrels: Qrels) -> set[str]:
+    """Return everything that is judged for any topic."""
+    return {item for grades in qrels.grades.values() for item in grades}
