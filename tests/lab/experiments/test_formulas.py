@@ -19,7 +19,7 @@ from mathamr.systems.models import load_system
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.experiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulabed import FormulaBed
+from mathamr_lab.experiments.formulabed import FormulaBed, formula_post, write_posts
 from mathamr_lab.experiments.formulaplan import RANKINGS, WITHOUT_NETWORK, from_nearest
 from mathamr_lab.experiments.indexes import index_from, index_posts, search_index
 from mathamr_lab.experiments.judgedpool import pool_bed
@@ -35,8 +35,9 @@ from tests.systems.tinytext import tiny_base
 
 
 def written(bed: FormulaBed, folder: Path) -> Path:
+    assert bed.formulas is not None
     path = folder / "posts.jsonl"
-    bed.write(path)
+    write_posts(map(formula_post, bed.formulas()), path)
     return path
 
 

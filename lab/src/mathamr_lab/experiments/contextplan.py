@@ -6,7 +6,7 @@ ranked by the model trained on the others, or some topics are only trained on an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -181,7 +181,7 @@ class ContextPlan(TrialPlan):
         return self.stages.add(Stage("train", name, folder / "done.json", inputs, (self.prepared,), work))
 
     def _search(self, row: TrialRow, train: Stage) -> tuple[Run, Figures]:
-        found: dict[str, Sequence[RunHit]] = {}
+        found: dict[str, tuple[RunHit, ...]] = {}
         folder = self.prepared.mark_path.parent
         ids = sorted(
             {each.visual_id for post in self._materials.posts for each in post.formulas if each.visual_id}

@@ -15,7 +15,7 @@ from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.fusedruns import rerank_run
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.tree import Opt, Slt, Tree
@@ -78,8 +78,8 @@ def _read(name: str, formula: Formula, post: Post) -> Iterator[NamedTrees]:
         yield name, (slt, opt)
 
 
-def _of(name: str, found: Mapping[str, Sequence[Scored]], among: Qrels | None) -> Run:
-    run = Run.of(name, {topic: [(hit.id, hit.score) for hit in hits] for topic, hits in found.items()})
+def _of(name: str, found: Mapping[str, Iterable[RunHit]], among: Qrels | None) -> Run:
+    run = Run.of(name, found)
     return run if among is None else judged_alone(run, among)
 
 
@@ -132,7 +132,7 @@ class _Formulas:
             scores = parts.scores(query)[:cut]
             best = np.argsort(-scores, kind="stable")[: _depth(among)].tolist()
             found[topic] = [
-                Scored(self._names[each], float(scores[each])) for each in best if scores[each] > 0
+                RunHit(self._names[each], float(scores[each])) for each in best if scores[each] > 0
             ]
         return _of(name, found, among)
 

@@ -18,7 +18,8 @@ from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.settings import FormulaTraining
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
-Graphs, Pairs = TypeVar("Graphs"), TypeVar("Pairs")
+Graphs = TypeVar("Graphs")
+Pairs = TypeVar("Pairs")
 
 
 class TaughtGraphs(NamedTuple, Generic[Graphs]):
