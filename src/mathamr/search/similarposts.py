@@ -7,7 +7,7 @@ from dataclasses import replace
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Post
 from mathamr.search.hits import Hit
-from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS
+from mathamr.search.query import MAX_CHARACTERS, MAX_FORMULAS, EmptyQueryError
 from mathamr.search.searcher import Index
 
 BELONGING = 10
@@ -28,9 +28,12 @@ def beginning(post: Post) -> Post:
 
 
 def similar_to(index: Index, post: Post, most: int) -> list[Hit]:
-    """Return posts that say something similar to one, the most similar first, without those that belong to it."""
+    """Return posts that say something similar to one, the most similar first, without those that belong to it; none if it says nothing."""
     with index.archive.reading():
-        hits = index.search(beginning(post), k=most + BELONGING)
+        try:
+            hits = index.search(beginning(post), k=most + BELONGING)
+        except EmptyQueryError:
+            return []
         posts = index.archive.catalogue.posts([hit.id for hit in hits])
         others = [hit for hit in hits if hit.id in posts and hit.id != post.id]
         return [hit for hit in others if not _belong_together(post, posts[hit.id])][:most]

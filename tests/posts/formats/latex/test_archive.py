@@ -102,3 +102,18 @@ def test_a_name_that_no_file_can_have_takes_no_others_with_it(tmp_path: Path) ->
     posts, report = read(path)
     assert list(posts) == ["p.tar.gz/a.tex", "p.tar.gz/z.tex"]
     assert report.skipped == {"unreadable input": 3}
+
+
+def test_of_a_file_that_stands_twice_in_an_archive_the_last_is_read_and_the_first_counted(
+    tmp_path: Path,
+) -> None:
+    document = "\\documentclass{{article}}\\begin{{document}}{}\\end{{document}}"
+    with tarfile.open(tmp_path / "p.tar", "w") as packed:
+        for words in ("A zebra.", "A quagga."):
+            content = document.format(words).encode()
+            entry = tarfile.TarInfo("a.tex")
+            entry.size = len(content)
+            packed.addfile(entry, io.BytesIO(content))
+    posts, report = read(tmp_path / "p.tar")
+    assert [post.body for post in posts.values()] == ["A quagga."]
+    assert report.skipped == {"file twice in the archive": 1}

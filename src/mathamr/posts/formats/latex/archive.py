@@ -88,6 +88,7 @@ def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
                 target = root.joinpath(*path.parts)
                 try:
                     target.parent.mkdir(parents=True, exist_ok=True)
+                    is_again = target.exists()
                     target.write_bytes(source)
                 except (OSError, ValueError) as error:
                     if isinstance(error, OSError) and error.errno not in _BAD_NAMES:
@@ -97,7 +98,10 @@ def _unpack(file: Path, root: Path, report: Report) -> Iterator[Path]:
                         f"{member.name[:100]!r} is not a name of a file ({error.args[-1]})",
                     )
                     continue
-                yield target
+                if is_again:
+                    report.skip("file twice in the archive", f"of {member.name[:100]!r} the last one is read")
+                else:
+                    yield target
             while stream.read(1 << 20):  # what pads the archive
                 pass
     except (*BROKEN, *BREAKS) as error:
