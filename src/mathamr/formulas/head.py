@@ -10,6 +10,8 @@ from mathamr.formulas.marking import stretches
 from mathamr.formulas.tree import Slt
 from mathamr.formulas.trees import trees_of
 
+LONGEST = 2_000
+"""Characters of a formula that is read; a longer one introduces nothing."""
 MOST_SYMBOLS = 40
 """Symbols of a list that are told."""
 LONGEST_NOTATION = 40
@@ -36,7 +38,7 @@ class Head:
     """
 
     def __init__(self, latex: str, macros: tuple[str, ...] = ()) -> None:
-        self.latex, self._macros = _TYPST.sub(r"\\\1", latex), macros
+        self.latex, self._macros = _TYPST.sub(r"\\\1", latex if len(latex) <= LONGEST else ""), macros
         tree = trees_of(Formula("", self.latex), macros)[0][1]
         unknown = {f"V!{name}" for name, _ in _FONT.findall(self.latex)}.intersection(
             tree.labels if tree else ()

@@ -21,7 +21,7 @@ from mathamr.posts.post import Post
 LONGEST_SENTENCE = 1_500
 """Characters of a sentence that is searched for introductions."""
 _F = r"F\d+[bctdeir]"
-_LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F\d+x|…|\.\.\.))*)"
+_LIST = rf"(?P<symbols>{_F}(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+or\s+)(?:{_F}|F\d+x|…|\.\.\.)){{0,30}})"
 _ADVERB = r"(?:(?:now|moreover|further|furthermore|also|again|next|henceforth|always|simply|usually|often|sometimes|throughout|first|instead|only)\s+)?"
 _ARTICLE = r"(?=(?:an?|the|some|any|its|our|their|all)\s)"
 _PHRASE = r"(?P<said>(?:(?:an?|the|any|some|two|three|all|every|each|its|their|our)\s+)?(?:[^.;:()]|\([^()]*\)|(?<=\b[a-z])\.){2,160}?)"
