@@ -150,7 +150,7 @@ class Head:
         return row
 
     def _cells(self, node: int) -> list[list[int]]:
-        """Return the contents of brackets or of an alignment, between its commas or marks."""
+        """Return what stands between the commas of brackets, or in the cells of an alignment."""
         cells, first = [], self._below[node].get("w")
         while first is not None:
             cells.append(self._row(first))
