@@ -214,6 +214,16 @@ def test_a_model_reads_the_text_of_a_post_or_of_windows_as_its_folder_says(tmp_p
             np.testing.assert_allclose(fields["context"].vectors, vectors.vectors, atol=1e-6)
 
 
+def test_a_model_without_a_text_encoder_has_structures_alone(tmp_path: Path) -> None:
+    made = tiny_ssemb(tmp_path / "nothing")
+    with indexed(tmp_path, SsembSystem(made.network, made.labels, reader="")) as index:
+        assert [field.name for field in index.archive.manifest.model.fields] == ["structure"]
+        ranked, _ = index.rank("$x^2+1$", "formulas", "structure", depth=3)
+        assert len(ranked) == 3
+        with pytest.raises(MathAMRError, match="context"):
+            index.rank("$x^2+1$", "formulas", "paper")
+
+
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:
     from mathamr.systems.ssemb.context import ContextReader
 

@@ -79,7 +79,8 @@ MODEL: dict[str, Rule] = {
     "name": text,
     "text": name,
     "graph": name,
-    "reader": name,
+    "reader": either(one_of(""), name),
+    "windows": flag,
     "graphs": word,
     "base": record({"name": text, "fingerprint": word}),
     "shares": table(word, number),
@@ -88,7 +89,7 @@ MODEL: dict[str, Rule] = {
 """What `config.json` of a model of ours chooses, beside `default_rankings` and the shape of its network (`model`, `configuration`,
 `transformer`), which dataclasses check. All other keys are about the model, and nothing reads them but people.
 
-`text`, `graph` and `reader` are names of models in the box; `base` may be a folder, which must have the fingerprint.
+`text`, `graph` and `reader` (or "" for none) are names of models in the box; `base` may be a folder, which must have the fingerprint.
 """
 
 CANONICAL = {

@@ -129,7 +129,7 @@ class FormulaPlan(Plan):
             for each in self.experiment.variants
             if each.system == "ssemb" and self.setting.wants(each.name)
         }:
-            assert ContextReader(reader).encoder.size
+            assert not reader or ContextReader(reader).encoder.size
 
     @property
     def _shared(self) -> Path:
@@ -220,8 +220,15 @@ class FormulaPlan(Plan):
         wanted = (*scale, *variant.changes, *self.setting.changes, f"{recipe.stage}.seed={seed}")
         if variant.is_untrained:
             wanted += tuple(f"{recipe.stage}.{each}" for each in UNTRAINED)
+        if variant.system == "ssemb" and not any(self._shares(variant, each) for each in self.variants):
+            wanted += (f"{recipe.stage}.reader=",)
         changes = tuple(change for change in wanted if change.startswith(f"{recipe.stage}."))
         return TrainedModel(variant.system, variant.config, changes)
+
+    def _shares(self, variant: FormulaVariant, other: FormulaVariant) -> bool:
+        """Return True if another row reads the text around formulas with the same model; without one no text is encoded."""
+        same = (variant.config, variant.changes, variant.is_untrained)
+        return (other.config, other.changes, other.is_untrained) == same and other.ranking == TEXT
 
     def _folder(self, model: TrainedModel) -> Path:
         return self.setting.out / "models" / model.name
@@ -245,7 +252,7 @@ class FormulaPlan(Plan):
         def work() -> Figures:
             folder.mkdir(parents=True, exist_ok=True)
             rankings = dict(RANKINGS[model.system])
-            if bed.formulas is not None:
+            if bed.formulas is not None or "structure.reader=" in model.changes:
                 rankings.pop(TEXT, None)
             if not bed.among_judged:
                 rankings = {name: from_nearest(ranking) for name, ranking in rankings.items()}

@@ -94,18 +94,22 @@ class SsembSystem(FormulaSystem[StructEmb]):
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the weights, labels and text encoder."""
-        return f"{super().fingerprint}-{self.context.encoder.fingerprint}"
+        own = super().fingerprint
+        return f"{own}-{self.context.encoder.fingerprint}" if self.reader else own
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """One row per visual class, and one per formula."""
-        return (
-            Field(name=STRUCTURE, of="visual", size=self.network.configuration.size),
-            Field(name=CONTEXT, of="formulas", size=self.context.encoder.size),
-        )
+        """One row per visual class, and one per formula, unless the model reads no text."""
+        structure = Field(name=STRUCTURE, of="visual", size=self.network.configuration.size)
+        if not self.reader:
+            return (structure,)
+        return structure, Field(name=CONTEXT, of="formulas", size=self.context.encoder.size)
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """Yield the context vectors of every formula; with windows, of the text around it alone, as published."""
+        if not self.reader:
+            yield from (Encoded(id=item.post.id) for item in items)
+            return
         ours, theirs = tee(items)
         encode = self.context.encode_windows if self._windows else self.context.encode
         found = encode(item.post for item in theirs)

@@ -18,7 +18,8 @@ class StructTraining(FormulaTraining):
     """The training of the network; the defaults are the paper's (section 3.1.3), except for the rate.
 
     Formulas with fewer than `smallest` nodes are left out. `reader` is the text encoder that the trained model reads
-    contexts with, which is not trained; with `windows` it reads the text around each formula alone, as published.
+    contexts with, which is not trained ("": none, for structures alone); with `windows` it reads the text around each formula alone,
+    as published.
     """
 
     ranges: ClassVar[Ranges] = {"smallest": (1, 1e6)}

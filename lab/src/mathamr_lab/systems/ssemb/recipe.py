@@ -31,7 +31,7 @@ class SsembRecipe(FormulaRecipe[Configurations]):
         """Refuse a text encoder that is not installed."""
         reader = self._configured(settings)[-1].reader
         try:
-            assert ContextReader(reader).encoder.size
+            assert not reader or ContextReader(reader).encoder.size
         except MathAMRError as error:
             raise MathAMRError(
                 f"the model could be trained, and not used: its text is read by {reader!r}: {error}; or name an encoder that is"
