@@ -168,7 +168,7 @@ def test_what_cannot_be_a_post_is_refused_whole(writing: TestClient, own_index: 
     assert len(own_index) == before
 
 
-@pytest.mark.parametrize(
+@cases(
     "body",
     [{}, {"body": ""}, {"body": 1}, {"body": "x", "kind": "rumour"}, {"body": "x", "markup": "rtf"}, {"body": "x", "nosuch": 1},
      {"body": "x", "score": 2**60}, {"body": "x", "date": "soon"}, {"body": "x", "tags": "a"}, {"body": "x", "parent": ""}],
@@ -189,7 +189,7 @@ def test_every_reachable_id_can_be_put_read_and_deleted(writing: TestClient) -> 
         assert writing.get(at(id)).status_code == 404
 
 
-@pytest.mark.parametrize("id", ["%2e", "%2e%2e", "a%00b", "x" * (LONGEST_ENTRY_ID + 1)])
+@cases("id", ["%2e", "%2e%2e", "a%00b", "x" * (LONGEST_ENTRY_ID + 1)])
 def test_ids_that_no_address_can_hold_are_refused(writing: TestClient, id: str) -> None:
     assert writing.put(f"/v1/posts/{id}", json={"body": "x"}).status_code in (404, 405, 422)
 
@@ -198,7 +198,7 @@ UNSEEN = ["a\nb", "\n", "a\tb", "a\x85b", "a\u2028b", "a\u2029b", "a\u202eb", "\
           "a\uffffb", "x" * (LONGEST_ID + 1), "x" * LONGEST_ENTRY_ID]  # fmt: skip
 
 
-@pytest.mark.parametrize("id", UNSEEN)
+@cases("id", UNSEEN)
 def test_an_id_with_what_cannot_be_seen_or_too_long_is_refused_at_every_door(
     writing: TestClient, id: str
 ) -> None:
