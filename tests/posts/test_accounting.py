@@ -115,24 +115,24 @@ def test_each_planted_word_is_in_a_post_or_counted(tmp_path: Path, name: str) ->
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("seed", range(4))
-def test_a_damaged_document_loses_nothing_in_silence(tmp_path: Path, name: str, seed: int) -> None:
-    chance = random.Random(seed)
-    folder = shutil.copytree(EXAMPLES / name, tmp_path / "a")
-    whole, before = read(folder)
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.stat().st_size:
-            data = path.read_bytes()
-            place = chance.randrange(len(data))
-            path.write_bytes(
-                [data[:place], data[:place] + data[place + 9 :], data[:place] + b"<" + data[place:]][seed % 3]
-            )
-    posts, after = read(folder)
-    gone = len(words_of(whole)) - len(words_of(posts))
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    counted = after.account.left_out + after.skipped.total() + after.ignored.total() + after.repaired.total()
-    is_cut = size < sum(path.stat().st_size for path in (EXAMPLES / name).rglob("*") if path.is_file())
-    assert gone <= 0 or counted or is_cut, (gone, before.lines(), after.lines())
+def test_a_damaged_document_loses_nothing_in_silence(tmp_path: Path, name: str) -> None:
+    whole, before = read(shutil.copytree(EXAMPLES / name, tmp_path / "w"))
+    for seed in range(4):
+        chance = random.Random(seed)
+        folder = shutil.copytree(EXAMPLES / name, tmp_path / str(seed))
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.stat().st_size:
+                data = path.read_bytes()
+                place = chance.randrange(len(data))
+                path.write_bytes(data[:place] + (b"", data[place + 9 :], b"<" + data[place:])[seed % 3])
+        posts, after = read(folder)
+        gone = len(words_of(whole)) - len(words_of(posts))
+        size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+        counted = (
+            after.account.left_out + after.skipped.total() + after.ignored.total() + after.repaired.total()
+        )
+        is_cut = size < sum(path.stat().st_size for path in (EXAMPLES / name).rglob("*") if path.is_file())
+        assert gone <= 0 or counted or is_cut, (seed, gone, before.lines(), after.lines())
 
 
 def account_of(name: str, text: str, folder: Path) -> WordAccount:
