@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penman.models.amr import model
 
 from mathamr.amr.graph import OF_ROLES, Amr
-from mathamr.amr.notation import depth, layout
+from mathamr.amr.notation import depth, layout, written_order
 from mathamr.core.errors import ParseError
 from tests.amr.strategies import graphs
 from tests.cases import cases
@@ -58,6 +58,12 @@ def test_our_reader_inverts_our_writer(amr: Amr) -> None:
 def test_our_reader_reads_what_the_library_writes(amr: Amr) -> None:
     graph = penman.Graph(list(amr.triples()), top=amr.top)
     assert sorted(Amr.from_penman(penman.encode(graph, model=model)).triples()) == sorted(amr.triples())
+
+
+@given(graphs())
+def test_nodes_are_in_the_order_in_which_they_are_defined(amr: Amr) -> None:
+    read = penman.decode(amr.to_penman(), model=model)
+    assert written_order(amr.top, amr.concepts(), amr.edges) == [node.source for node in read.instances()]
 
 
 def test_every_node_is_written_once_and_every_edge_once() -> None:

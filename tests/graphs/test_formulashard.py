@@ -99,6 +99,12 @@ def test_labels_that_are_no_lines_are_left_out() -> None:
     assert labels.labels[len(FormulaLabels.special()) :] == ("V!c",)
 
 
+def test_a_label_has_the_number_of_its_type_or_none() -> None:
+    labels = FormulaLabels.of_counts({"+": 4, "V!x": 3, "N!1": 2, "?!y": 1})
+    own = dict(zip(labels.labels, labels.types().tolist(), strict=True))
+    assert [own[each] for each in ("N!*", "N!1", "V!x", "+", "?!y")] == [1, 1, own["V!*"], 0, 0]
+
+
 def test_equal_subtrees_have_equal_hashes_operands_of_a_sum_in_any_order(shard: FormulaShard) -> None:
     hashes, heights = subtree_hashes(shard.opt)
     start = int(shard.opt.starts[2])
