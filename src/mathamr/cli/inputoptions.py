@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mathamr.index.location import is_index
 from mathamr.posts.format import FORMATS
 from mathamr.posts.ignorerules import NO_GITIGNORE
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
 
 Exclude = Annotated[
     list[str] | None,
@@ -51,3 +55,15 @@ def exclusion(
         raise typer.BadParameter(f"{option} chooses among the files of a folder; no folder was named")
     given = tuple(pattern for pattern in patterns or () if pattern.strip())
     return (*given, NO_GITIGNORE) if no_gitignore else given
+
+
+def posts_in(path: Path, patterns: list[str] | None = None, *, no_gitignore: bool = False) -> Iterator[Post]:
+    """Yield the posts of an index, a file or a folder."""
+    left_out = exclusion(patterns, [path], no_gitignore=no_gitignore) or ()
+    if not (path.is_dir() and is_index(path)):
+        yield from read_posts(path, Report(), exclude=left_out)
+        return
+    from mathamr.search.searcher import Index
+
+    with Index.open(path) as index:
+        yield from index.posts()

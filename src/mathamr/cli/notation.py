@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
+from mathamr.cli.inputoptions import Exclude, NoGitignore, posts_in
 from mathamr.core.terminal import visible
-from mathamr.index.location import is_index
 from mathamr.search.notation import NotationEntry, glossary, notation
 
 
@@ -46,15 +45,8 @@ def command(
     """List every symbol: where it is introduced and as what, how often it is used, and where it is introduced as something else."""
     if as_json + as_markdown + as_latex > 1:
         raise typer.BadParameter("--json, --markdown and --latex exclude each other")
-    left_out = exclusion(exclude, [path], no_gitignore=no_gitignore) or ()
-    parser = None if patterns else "builtin"
-    if path.is_dir() and is_index(path):
-        from mathamr.search.searcher import Index
-
-        with Index.open(path) as index:
-            found = notation(index.posts(), parser=parser)
-    else:
-        found = notation(path, parser=parser, exclude=left_out)
+    posts = posts_in(path, exclude, no_gitignore=no_gitignore)
+    found = notation(posts, parser=None if patterns else "builtin")
     kept = [
         entry
         for entry in found

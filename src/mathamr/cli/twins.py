@@ -9,14 +9,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from mathamr.cli.inputoptions import Exclude, NoGitignore, exclusion
+from mathamr.cli.inputoptions import Exclude, NoGitignore, posts_in
 from mathamr.core.errors import MathAMRError
 from mathamr.core.terminal import visible
-from mathamr.index.location import is_index
 from mathamr.posts.post import Post
-from mathamr.posts.reader import read_posts
-from mathamr.posts.report import Report
-from mathamr.search.twins import STATING, VERDICTS, Twins, place_of, twins
+from mathamr.search.hits import shortened_text
+from mathamr.search.twins import STATING, VERDICTS, Twins, twins
 
 _LONGEST = 160
 """Characters of a statement that are printed."""
@@ -51,9 +49,8 @@ def command(
 ) -> None:
     """Find pairs of statements that say the same, also in other letters and other words."""
     allowed = _pairs(ignore)
-    left_out = exclusion(exclude, [path], no_gitignore=no_gitignore) or ()
-    ours = [post for post in _posts(path, left_out) if post.kind in STATING]
-    found = twins(ours, _posts(beside, ())) if beside else twins(ours)
+    ours = [post for post in posts_in(path, exclude, no_gitignore=no_gitignore) if post.kind in STATING]
+    found = twins(ours, posts_in(beside)) if beside else twins(ours)
     kept = [pair for pair in found if frozenset((pair.first.post.id, pair.second.post.id)) not in allowed]
     kept.sort(key=lambda pair: (VERDICTS.index(pair.verdict), -pair.similarity))
     lines = _map(ours, kept, as_json=as_json) if beside else map(_json if as_json else _shown, kept)
@@ -64,16 +61,6 @@ def command(
     strongest = ("same", "formula", "contains", "near").index(fail_on) if fail_on else -1
     if any(VERDICTS.index(pair.verdict) <= strongest for pair in kept):
         raise typer.Exit(1)
-
-
-def _posts(path: Path, exclude: tuple[str, ...]) -> Iterator[Post]:
-    if path.is_dir() and is_index(path):
-        from mathamr.search.searcher import Index
-
-        with Index.open(path) as index:
-            yield from index.posts()
-        return
-    yield from read_posts(path, Report(), exclude=exclude)
 
 
 def _pairs(file: Path | None) -> set[frozenset[str]]:
@@ -92,13 +79,11 @@ def _json(pair: Twins) -> str:
 
 def _shown(pair: Twins) -> str:
     lines = [f"{pair.verdict} ({pair.similarity:.2f})"]
-    lines += [f"  {each.place}  {each.post.id}\n    {_text(each.post)}" for each in (pair.first, pair.second)]
+    lines += [
+        f"  {each.post.where}  {each.post.id}\n    {shortened_text(f'{each.post.title}. {each.post.body}', _LONGEST)}"
+        for each in (pair.first, pair.second)
+    ]
     return visible("\n".join(lines))
-
-
-def _text(post: Post) -> str:
-    text = " ".join(f"{post.title}. {post.body}".split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _map(ours: Iterable[Post], found: list[Twins], *, as_json: bool) -> Iterator[str]:
@@ -115,7 +100,7 @@ def _map(ours: Iterable[Post], found: list[Twins], *, as_json: bool) -> Iterator
                 _json(close) if close else json.dumps({"verdict": "nothing close", "first": {"id": post.id}})
             )
             continue
-        yield visible(f"{place_of(post)}  {post.title}\n    {_proposed(close) if close else 'nothing close'}")
+        yield visible(f"{post.where}  {post.title}\n    {_proposed(close) if close else 'nothing close'}")
 
 
 def _proposed(pair: Twins) -> str:
@@ -125,4 +110,4 @@ def _proposed(pair: Twins) -> str:
         if other.kind == "declaration" or other.markup == "declaration"
         else other.title
     )
-    return f"{name}  {pair.verdict} ({pair.similarity:.2f})  {pair.second.place}"
+    return f"{name}  {pair.verdict} ({pair.similarity:.2f})  {other.where}"

@@ -92,6 +92,11 @@ class Post:
         """The role of the post in search: question, answer or note."""
         return role_of(self.kind)
 
+    @property
+    def where(self) -> str:
+        """Where the post stands: file and line, or its id."""
+        return self.id if self.place is None else str(self.place)
+
     def to_json(self) -> str:
         """Return one JSON line; fields at their default are left out."""
         row = {"id": self.id, "kind": self.kind, "body": self.body} | _not_default(self, _DEFAULT_POST)

@@ -145,7 +145,6 @@ def introductions_of(
     if graph is not None:
         found += [(*each, "graph") for each in _by_graph(graph)]
     text = written(sentence.text, formulas)
-    place = str(post.place) if post.place is not None else post.id
     for name, said, by in found:
         if name in seen or name not in heads:
             continue
@@ -158,7 +157,7 @@ def introductions_of(
                 and not (by == "graph" and not _DETERMINED.match(what))
             ):
                 seen.add(name)
-                yield Introduction(symbol, head, what, text, post.id, place, by)
+                yield Introduction(symbol, head, what, text, post.id, post.where, by)
 
 
 def _by_patterns(text: str, heads: Mapping[str, Head]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -84,14 +84,7 @@ class NotationEntry:
     def to_dict(self) -> dict[str, Any]:
         """Convert to an object for JSON."""
         rows = [
-            {
-                "said": each.said,
-                "latex": each.latex,
-                "sentence": each.sentence,
-                "post": each.post,
-                "place": each.place,
-                "by": each.by,
-            }
+            {name: value for name, value in asdict(each).items() if name != "symbol"}
             for each in self.introductions
         ]
         return {

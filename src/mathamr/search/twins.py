@@ -10,16 +10,16 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from mathamr.core.cancellation import check_cancelled
 from mathamr.core.listing import names
-from mathamr.formulas.canonicalform import canonical_form
 from mathamr.formulas.containment import LARGEST, Subformula
 from mathamr.formulas.tree import OPT_EDGES, Opt
 from mathamr.formulas.trees import trees_of
-from mathamr.index.lexical.terms import words
+from mathamr.index.lexical.terms import nameless, part_tokens, stems, word_tokens
 from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Post
 from mathamr.posts.postcontent import parse_post
@@ -33,9 +33,9 @@ NEAR, ALIKE = 0.45, 0.6
 """Similarities from which two statements are near, and from which the words of the same statement are the same."""
 SMALLEST = 5
 """Nodes of the smallest formula that is worth telling: `x = y` occurs everywhere."""
-_FRAME = frozenset(names(
+_FRAME = names(
     "let suppose assume if then there is are be exist every each all any for we have hold a an the that with such of in to and it map function real number set element given thus so hence where which follow"
-))  # fmt: skip
+)
 """Words that a statement may have instead of others without saying something else."""
 _MOST_FORMULAS = 200
 """Formulas of a statement that are compared."""
@@ -43,11 +43,6 @@ _MOST_SHARING = 500
 """Statements that may share a word or shape; a more frequent one brings no candidates."""
 _CANDIDATES = 5
 """The nearest statements of each that get a verdict."""
-
-
-def place_of(post: Post) -> str:
-    """Return where a post stands: file and line, or its id."""
-    return post.id if post.place is None else str(post.place)
 
 
 class Statement:
@@ -59,14 +54,9 @@ class Statement:
         formulas = [*read.formulas[:_MOST_FORMULAS]]
         self.trees = [tree for each in formulas if (tree := trees_of(each, post.macros)[0][0]) is not None]
         spoken = read.text if post.markup == "declaration" else read.passage.text
-        self.words = Counter(_stem(word) for word in words(PLACEHOLDER.sub(" ", spoken)))
-        shapes = (shape for tree in self.trees if len(tree) <= LARGEST for shape in _shapes(tree))
-        self.terms = Counter([*self.words.elements(), *shapes])
-
-    @property
-    def place(self) -> str:
-        """Where the statement stands: file and line, or its id."""
-        return place_of(self.post)
+        self.words = Counter(word_tokens(PLACEHOLDER.sub(" ", spoken)))
+        shapes = (part_tokens(nameless(tree))[:-1] for tree in self.trees if len(tree) <= LARGEST)
+        self.terms = Counter(chain(self.words.elements(), *shapes))
 
     @cached_property
     def main(self) -> Opt | None:
@@ -165,7 +155,12 @@ def _is_same(one: Opt, other: Opt) -> bool:
 
 def _exchanges(one: Counter[str], other: Counter[str]) -> bool:
     """Return True if each has a word instead of one of the other's: compact sets here, connected ones there."""
-    return bool(one.keys() - other.keys() - _FRAME) and bool(other.keys() - one.keys() - _FRAME)
+    return bool(one.keys() - other.keys() - _frame()) and bool(other.keys() - one.keys() - _frame())
+
+
+@cache
+def _frame() -> frozenset[str]:
+    return frozenset(stems(sorted(_FRAME)))
 
 
 def _overlap(one: Counter[str], other: Counter[str]) -> float:
@@ -216,30 +211,6 @@ class _Nearness:
             ((score / (norm * self._norms[number]), number) for number, score in found.items()), reverse=True
         )
         return [(number, score) for score, number in ranked[:_CANDIDATES]]
-
-
-def _shapes(tree: Opt) -> Iterator[str]:
-    """Yield the shapes of the subformulas of a formula, letters without names: operands of sums in any order."""
-    form = canonical_form(tree)
-    shapes: list[int] = [0] * len(form.labels)
-    sizes = [1] * len(form.labels)
-    for node in range(len(form.labels) - 1, -1, -1):
-        label = form.labels[node]
-        below = [shapes[child] for child in form.children[node]]
-        if label.startswith("U!"):
-            below.sort()
-        shapes[node] = hash(("V!" if label.startswith("V!") else label, *below))
-        sizes[node] += sum(sizes[child] for child in form.children[node])
-        if sizes[node] > 2:
-            yield f"#{shapes[node]}"
-
-
-def _stem(word: str) -> str:
-    """Return a word without the endings that one sentence has and another has not: `groups`, `bounded`."""
-    for ending in ("ing", "ies", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) > 3:
-            return word[: -len(ending)]
-    return word
 
 
 def _row(post: Post) -> dict[str, Any]:
