@@ -110,6 +110,8 @@ def api_page() -> str:
         "[The HTTP API](api.md) says what requests and answers look like; `/v1/openapi.json` has every field.",
         *("", "## Routes", "", "| route | does |", "|---|---|"),
         *routes,
+        *("", "## Parameters of a search", "", "| parameter | default | meaning |", "|---|---|---|"),
+        *map(_parameter, paths["/v1/search"]["get"]["parameters"]),
         *("", "## Errors", "", "| code | status | when |", "|---|---|---|"),
         *(f"| `{code}` | {status} | {_cell(when)} |" for code, (status, when) in ERRORS.items()),
         *("", "## Limits", ""),
@@ -118,6 +120,12 @@ def api_page() -> str:
         *map(_limit, fields(Limits)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    default = parameter["schema"].get("default")
+    shown = "" if default in (None, [], ()) else f"`{str(default).lower()}`"
+    return f"| `{parameter['name']}` | {shown} | {parameter.get('description', '')} |"
 
 
 def reference_page() -> str:

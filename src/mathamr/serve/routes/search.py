@@ -58,21 +58,51 @@ async def search_link(
     q: Annotated[
         str, Query(description="text with `$latex$` and conditions, such as `tag:name` and `-word`")
     ],
-    task: Task | None = None,
-    strategy: Strategy | None = None,
-    k: Annotated[int, Query(ge=1, le=2**31)] = 10,
-    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    task: Annotated[
+        Task | None,
+        Query(
+            description="`answers` (the usual one, if the index has posts) finds posts, `formulas` finds formulas and the posts they stand in"
+        ),
+    ] = None,
+    strategy: Annotated[
+        Strategy | None,
+        Query(
+            description="`hybrid` (the usual one), `fused` (answers alone), `maxsim`, `rerank`, `single` or `lexical`"
+        ),
+    ] = None,
+    k: Annotated[int, Query(ge=1, le=2**31, description="how many hits")] = 10,
+    offset: Annotated[int, Query(ge=0, le=2**31, description="from which place on")] = 0,
     *,
-    exact: bool | None = None,
-    kind: Annotated[Sequence[PostKind], Query()] = (),
-    tag: Annotated[Sequence[Word], Query()] = (),
-    source: Annotated[Sequence[Word], Query()] = (),
-    folder: Annotated[Sequence[Word], Query()] = (),
-    after: Annotated[Date | None, Query()] = None,
-    before: Annotated[Date | None, Query()] = None,
-    minimum_score: Annotated[int | None, Query(ge=-(2**53), le=2**53)] = None,
-    counts: bool = False,
-    group: Grouping | None = None,
+    exact: Annotated[
+        bool | None,
+        Query(description="exact vector search instead of approximate: true unless vectors are on a server"),
+    ] = None,
+    kind: Annotated[
+        Sequence[PostKind],
+        Query(description="`question`, `answer`, `theorem` and other kinds: any of them; repeatable"),
+    ] = (),
+    tag: Annotated[Sequence[Word], Query(description="posts that have all of them; repeatable")] = (),
+    source: Annotated[Sequence[Word], Query(description="any of these sources; repeatable")] = (),
+    folder: Annotated[
+        Sequence[Word],
+        Query(description="files in any of these folders, named by any part of their paths; repeatable"),
+    ] = (),
+    after: Annotated[
+        Date | None, Query(description="a date as ISO 8601: `2020`, `2020-05`, `2020-05-01`")
+    ] = None,
+    before: Annotated[Date | None, Query(description="a date as ISO 8601")] = None,
+    minimum_score: Annotated[
+        int | None, Query(ge=-(2**53), le=2**53, description="the least number of votes")
+    ] = None,
+    counts: Annotated[
+        bool, Query(description="count kinds, tags and folders of the best 200 results")
+    ] = False,
+    group: Annotated[
+        Grouping | None,
+        Query(
+            description="`document`: further sections of a document, or answers of a question, are in `others` of the best; `k` and `offset` count groups; not for formulas"
+        ),
+    ] = None,
 ) -> Any:
     """Return hits for a query, as a link that can be shared."""
     where = FilterRequest(
