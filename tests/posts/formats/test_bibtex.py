@@ -37,3 +37,11 @@ def test_the_same_entry_of_two_folders_is_one_post(tmp_path: Path) -> None:
     posts, report = read(write_files(tmp_path, files))
     assert list(posts) == ["one/all.bib#a", "one/all.bib#b", "two/all.bib#b"]
     assert report.skipped["same entry in another file"] == 1
+
+
+def test_an_entry_that_does_not_begin_its_line_is_read(tmp_path: Path) -> None:
+    inside = "@book{d, title={D}, note={write to me@book{x, y} or l@{}r}}\n"
+    text = "@book{a, title={A}} @book{b, title={B}}\nSee also: @article{c,\n  title={C}}\n" + inside
+    posts, report = read(write_files(tmp_path, {"all.bib": text}))
+    assert [post.title for post in posts.values()] == ["A", "B", "C", "D"]
+    assert not report.skipped

@@ -35,6 +35,8 @@ def letters(number: int) -> str:
 
 
 GENERATORS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "signs of entries in a line": ("a.bib", repeat("@a{", "@book{a, title={A zebra}} ")),
+    "keys of entries in a line": ("a.bib", repeat("@a{b", "@book{a, title={A zebra}} ")),
     "comments before no root": ("a.xml", repeat("<!--a--><!--b-->", "<?xml?>")),
     "declarations before no root": ("a.xml", repeat("<?xml a?> ")),
     "comments before no page": ("a", repeat("<!--a-->", "<p>")),

@@ -16,7 +16,12 @@ from mathamr.posts.report import Report
 
 LONGEST_VALUE = 100_000
 """Characters of a field after abbreviations are expanded."""
-_ENTRY = re.compile(r"^[ \t]*@[ \t]*([A-Za-z]+)[ \t\r\n]*[{(]", re.MULTILINE)
+_ENTRY = re.compile(
+    r"""(?:^[ \t]*@[ \t]*+
+          |(?<![\w\\.@])@(?=[A-Za-z]{1,30}+[{(][ \t]*+[^\s,{}()"=#]{1,200}+,)  # further on in a line: one with its key
+        )([A-Za-z]++)[ \t\r\n]*+[{(]""",
+    re.MULTILINE | re.VERBOSE,
+)
 _KEY = re.compile(r"\s*([^\s,{}()\"=#]{1,200})\s*(?:,|[})]|\Z)")
 _FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+.-]{0,60})\s*=\s*")
 _MARK = re.compile(r'\\.|[{}"]', re.DOTALL)
