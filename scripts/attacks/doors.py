@@ -10,7 +10,6 @@ import random
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -24,9 +23,10 @@ from typing import Any
 from corpus import BESIDE, LENGTHS, NEXT, NOTES, ODD, PACKED, PARTS, QUERY, STARTS, TEXTS, VALUES
 from damages import DAMAGES, change_value, seal
 from scene import patched
-from servers import mcp_answers
+from servers import converse
 
 from fuzz import LONGEST, Campaign, Case, Door, parts
+from mathamr.cli import main
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.canonicalform import canonical_form
 from mathamr.formulas.latex.macros import Macros
@@ -282,13 +282,26 @@ class Doors:
             text = "".join(chance.choices((*QUERY, *ODD), k=chance.randrange(1, 8)))
             asked = {"name": chance.choice(("search", "similar", "read_post", "x")), "arguments": {chance.choice(("query", "id", "k")): chance.choice((text, *VALUES))}}  # fmt: skip
             line = json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked})
-            lines.append((line[: chance.randrange(len(line))] if chance.random() < 0.2 else line, 1))
+            lines.append((line[: chance.randrange(1, len(line))] if chance.random() < 0.2 else line, 1))
         return Case("mcp", tuple(lines))
 
     def _mcp(self, case: Case) -> str:
-        command = [sys.executable, "-m", "mathamr", "mcp", str(self.index), "--device", "cpu"]
-        count = len(mcp_answers(command, dict(os.environ), [part for part, _ in case.parts], 300))
-        return "answered" if count == len(case.parts) else f"finding: {count} of {len(case.parts)} lines were answered"  # fmt: skip
+        lines = [part for part, _ in case.parts if part.strip()]
+        (asked, write), (read, answered) = os.pipe(), os.pipe()
+        os.dup2(asked, 0)
+        os.dup2(answered, 1)
+        os.close(answered)
+        said: list[str] = []
+
+        def client() -> None:
+            with os.fdopen(write, "w", errors="surrogateescape") as questions:
+                said.extend(converse(questions, os.fdopen(read, errors="replace"), lines, 120))
+
+        thread = threading.Thread(target=client)
+        thread.start()
+        self._program("mcp", str(self.index), "--device", "cpu")
+        thread.join()
+        return "answered" if len(said) == len(lines) else f"finding: {len(said)} of {len(lines)} lines were answered"
 
     def _arguments(self, _: str, chance: random.Random) -> Case:
         text = "".join(chance.choices((*QUERY, *ODD, "x.md"), k=chance.randrange(1, 8))).replace("\0", "")
@@ -302,11 +315,17 @@ class Doors:
         return Case("commands", tuple((word, 1) for word in chance.choice(known)))
 
     def _command(self, case: Case) -> str:
-        words = [part.encode("utf-8", "replace").decode() for part, _ in case.parts]
-        done = subprocess.run([sys.executable, "-m", "mathamr", *words], cwd=self.room, capture_output=True, text=True, errors="replace", timeout=900, check=False)  # fmt: skip
-        if "Traceback" in done.stderr or done.returncode < 0:
-            return f"finding: rc {done.returncode}: Traceback\n{done.stderr[-600:]}"
-        return "done" if done.returncode == 0 else "refused"
+        return self._program(*(part.encode("utf-8", "replace").decode() for part, _ in case.parts))
+
+    def _program(self, *words: str) -> str:
+        """Run a command of mathamr in this process, which is a forked one."""
+        os.chdir(self.room)
+        sys.argv = ["mathamr", *words]
+        try:
+            main()
+        except SystemExit as ended:
+            return "refused" if ended.code else "done"
+        return "done"
 
     # Folders of others
 
@@ -408,7 +427,7 @@ def machine(names: list[str], room: Path, checkout: Path, **limits: Any) -> int:
     """Run campaigns at these doors; return the number of findings."""
     doors = Doors(room, checkout)
     before = {"graphs": lambda: make_graph("Let $x$ be a zebra."), "tails": lambda: doors.text_system, "flips": lambda: doors.opened,
-              "queries": lambda: doors.opened, "requests": lambda: doors.index, "mcp": lambda: doors.index}  # fmt: skip
+              "queries": lambda: doors.opened, "requests": lambda: doors.index, "mcp": lambda: doors.opened, "commands": lambda: doors.opened}  # fmt: skip
     found = 0
     for name in names:
         before.get(name, lambda: None)()  # what every case needs is loaded once

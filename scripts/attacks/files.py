@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import threading
 import time
 import zipfile
@@ -97,17 +96,6 @@ def many_folders(scene: Scene) -> Outcome:
         "print(len(within(SimpleNamespace(sources=lambda: paths), [f'vault/part{n}' for n in range(50)], Filter()).sources))"
     )
     return outcome(scene.python("-c", code, seconds=8))
-
-
-@attack
-def headers_of_archives(scene: Scene) -> Outcome:
-    entry, document = tarfile.TarInfo("a.tex"), tarfile.TarInfo("a.tex")
-    entry.type, entry.size, document.size = tarfile.XHDTYPE, 80_000, len(GOOD)
-    content = entry.tobuf(tarfile.USTAR_FORMAT) + b"1" * 80_384 + document.tobuf(tarfile.USTAR_FORMAT) + GOOD.encode().ljust(512, b"\0") + b"\0" * 1024
-    folder = scene.folder({"index.tar": content, "paper.tar.gz": gzip.compress(content)})
-    restored = scene.run("restore", str(folder / "index.tar"), str(folder / "again"), seconds=20)
-    read = _read(scene, folder / "paper.tar.gz", seconds=20)
-    return restored.returncode == 1 and read.returncode == 0, f"restore {outcome(restored)[1]}; read {outcome(read)[1]}"
 
 
 # Names, links, and what stands in the current folder

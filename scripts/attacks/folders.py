@@ -4,21 +4,14 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
-import shutil
 import sqlite3
 import subprocess
-import tarfile
 import tempfile
-import threading
 import zlib
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +19,6 @@ from scene import ATTACKS, Outcome, Scene, attack, outcome, patched, refused
 
 OTHER = 54321
 """The user and the group of somebody else; only root can act as them."""
-LOAD = "import sys\nfrom mathamr.systems.models import load_system\nlist(load_system(sys.argv[1], 'cpu').encode([]))"
-SEEN = "import os, sys\nfrom mathamr.core.storage.seen import SeenFiles\nsys.exit(os.stat(sys.argv[1]) in SeenFiles(smallest=1))"
 
 
 # Somebody's index, or a damaged one
@@ -58,6 +49,12 @@ def _outside(folder: Path) -> None:
     patched(folder / "lexical/posts/segments.json", lambda row: [each.update(file=f"../../../{pipe.name}") for each in row["segments"]])
 
 
+def _pipe_as_input(folder: Path) -> None:
+    os.mkfifo(pipe := folder.parent / "pipe")
+    patched(folder / "manifest.json", lambda row: [each.update(path=str(pipe)) for each in row["inputs"]])
+    (folder / "catalogue.db").write_bytes(b"broken")
+
+
 def _refuses(scene: Scene, change: Callable[[Path], object], says: str = "", *, is_checked: bool = False, **given: Any) -> Outcome:
     """Return whether a search in an index that was changed so, or its check, is refused with an error that says this."""
     folder = scene.copy()
@@ -72,6 +69,7 @@ ATTACKS |= {
     "a_computed_column": partial(_refuses, change=lambda folder: _sql(folder, "PRAGMA writable_schema=ON", COMPUTED), says="'posts' is not as mathamr creates it", megabytes=3000),
     "segments_that_lead_outside": partial(_refuses, change=_outside),
     "a_byte_in_vectors": partial(_refuses, change=_flip_vectors, strategy="maxsim"),
+    "inputs_that_a_check_may_read": partial(_refuses, change=_pipe_as_input, is_checked=True),
     "a_byte_in_the_models_fingerprint": partial(_refuses, change=partial(_other_fingerprint, "model"), is_checked=True),
 }
 
@@ -84,45 +82,6 @@ def code_in_a_manifest(scene: Scene) -> Outcome:
     scene.search(folder, strategy="maxsim")
     checked, ran = scene.check(folder, "--no-repair"), pwned.exists()
     return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {outcome(checked)[1]}"
-
-
-@attack
-def key_for_a_foreign_server(scene: Scene) -> Outcome:
-    seen: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            seen.extend(value for value in self.headers.values() if "secret" in value)
-            self.send_response(404)
-            self.end_headers()
-
-        do_GET = do_POST = do_PUT = _answer  # noqa: N815
-        log_message = lambda *_: None  # noqa: E731
-
-    listener, folder = HTTPServer(("127.0.0.1", 0), Handler), scene.copy()
-    threading.Thread(target=listener.serve_forever, daemon=True).start()
-    shutil.rmtree(folder / "vectors")
-    (folder / "vectors").mkdir()
-    options = {"url": f"http://127.0.0.1:{listener.server_port}", "collection": "x"}
-    patched(folder / "manifest.json", lambda row: row.update(engine={"name": "qdrant", "options": options}))
-    for number in range(1, 5):
-        head = {"engine": "qdrant", "format": number, "size": 256, "options": options, "fields": []}
-        (folder / "vectors" / "engine.json").write_text(json.dumps(head))
-        scene.search(folder, strategy="maxsim", MATHAMR_QDRANT_API_KEY="secret-key", MATHAMR_QDRANT_URL="http://127.0.0.1:9")
-    listener.shutdown()
-    return not seen, f"the key was sent {len(seen)} times"
-
-
-@attack
-def links_in_an_index(scene: Scene) -> Outcome:
-    folder, victim = scene.copy(), scene.room / "victim"
-    victim.write_text("mine")
-    for name in ("lock", "manifest.json.new"):
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(victim)
-    scene.index(scene.folder({"extra.md": "One more."}), folder)
-    kept = victim.read_text() == "mine"
-    return kept, f"the file outside is {'as it was' if kept else 'overwritten'}"
 
 
 @attack
@@ -166,15 +125,6 @@ def numbers_in_previews(scene: Scene) -> Outcome:
 
 
 @attack
-def a_byte_in_graphs(scene: Scene) -> Outcome:
-    folder = scene.copy()
-    _flip(folder / "graphs/graphs.db", 100)  # what kind of page the first one is
-    done = [scene.check(folder, "--no-repair"), scene.check(folder), scene.check(folder, "--no-repair")]
-    held = all(outcome(each)[0] for each in done) and done[-1].returncode == 0
-    return held, f"check, repair, check: {'; '.join(outcome(each)[1] for each in done)}"
-
-
-@attack
 def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
     folder = scene.copy()
     _other_fingerprint("parser", folder)
@@ -212,68 +162,7 @@ def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
     return kept >= 6, f"{kept} of 12 posts that were put are left; {outcome(done)[1]}; search rc {found.returncode}"
 
 
-# Backups
-
-
-def _packed(path: Path, files: dict[str, bytes]) -> Path:
-    """Return a backup with the right hashes that somebody else made."""
-    listing = {"format": 1, "files": {name: sha256(content).hexdigest() for name, content in files.items()}}
-    with tarfile.open(path, "w") as archive:
-        for name, content in {"backup.json": json.dumps(listing).encode(), **files}.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return path
-
-
-@attack
-def inputs_that_a_manifest_names(scene: Scene) -> Outcome:
-    folder, pipe = scene.copy(), scene.room / "pipe"
-    os.mkfifo(pipe)
-    patched(folder / "manifest.json", lambda row: [each.update(path=str(pipe)) for each in row["inputs"]])
-    (folder / "catalogue.db").write_bytes(b"broken")
-    files = {name: (folder / name).read_bytes() for name in ("manifest.json", "catalogue.db")}
-    restored = scene.run("restore", str(_packed(scene.room / "named.tar", files)), str(scene.room / "named"), megabytes=0)
-    checked = scene.check(folder)
-    return refused(checked)[0] and refused(restored)[0], f"check {outcome(checked)[1]}; restore {outcome(restored)[1]}"
-
-
-@attack
-def a_sparse_backup(scene: Scene) -> Outcome:
-    packed = _packed(scene.room / "sparse.tar", {"manifest.json": (scene.base / "manifest.json").read_bytes(), "catalogue.db": b"x" * 512})
-    with tarfile.open(packed) as archive:
-        start = archive.getmember("catalogue.db").offset
-    content = bytearray(packed.read_bytes())
-    head = content[start : start + 512]
-    head[156:157] = b"S"  # an old sparse entry of GNU tar: 512 bytes that become 1 GB
-    head[386:410], head[482:495] = b"%011o\0%011o\0" % (0, 512), b"\0%011o\0" % (1 << 30)
-    head[148:156] = b" " * 8
-    head[148:156] = b"%06o\0 " % sum(head)
-    content[start : start + 512] = head
-    packed.write_bytes(content)
-    held, what = refused(scene.run("restore", str(packed), str(scene.room / "sparse"), megabytes=0))
-    left = [path.name for path in scene.room.glob("*sparse*") if path != packed]
-    return held and not left, f"restore {what}; left behind: {left}"
-
-
-@attack
-def backup_and_restore(scene: Scene) -> Outcome:
-    packed, again = str(scene.room / "a.backup"), str(scene.room / "again")
-    done = [scene.run("backup", str(scene.base), packed, megabytes=0), scene.run("restore", packed, again, megabytes=0)]
-    return not any(each.returncode for each in done), "; ".join(outcome(each)[1] for each in done)
-
-
 # Kills, full disks, and an index that changes under a reader
-
-
-@attack
-def a_killed_backup(scene: Scene) -> Outcome:
-    room = scene.folder()
-    code = "import os, sys\nfrom pathlib import Path\nfrom mathamr.index.admin import backup\nbackup._pack = lambda *arguments: os.kill(os.getpid(), 9)\nbackup.backup(Path(sys.argv[1]), Path(sys.argv[2]))"
-    scene.python("-c", code, str(scene.base), str(room / "monday.tar"), megabytes=0)
-    done = scene.run("backup", str(scene.base), str(room / "tuesday.tar"), megabytes=0)
-    left = sorted(path.name for path in room.iterdir() if path.name != "tuesday.tar")
-    return done.returncode == 0 and not left, f"left after the next backup: {', '.join(left) or 'nothing'}"
 
 
 @attack
@@ -307,94 +196,6 @@ def kills_at_every_write(scene: Scene) -> Outcome:
     return done.returncode == 0, (done.stdout.strip() or done.stderr.strip())[-200:]
 
 
-@attack
-def kills_over_postgres(scene: Scene) -> Outcome:
-    tests = ("tests/index/engines/postgres", "tests/index/engines/test_contract_hostile.py", "-k", "postgres or Postgres")
-    done = scene.run("-q", "-n0", *tests, module="pytest", seconds=3000, patience=6000, megabytes=0, cwd=scene.checkout)
-    return done.returncode in (0, 5), outcome(done)[1]
-
-
-# Somebody's model
-
-
-def _model(scene: Scene) -> Path:
-    """Return a copy of a model of the checkout."""
-    return Path(shutil.copytree(scene.checkout / "src/mathamr/systems/box/mathamr-3", Path(tempfile.mkdtemp(dir=scene.room)) / "model"))
-
-
-def _seal(path: Path) -> None:
-    """Write the right hash of a file into the configuration beside it."""
-    digest = sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    patched(path.with_name("config.json"), lambda row: row["sha256"].update({path.name: digest.hexdigest()}))
-
-
-def _special(path: Path, kind: str) -> None:
-    path.unlink()
-    if kind == "pipe":
-        os.mkfifo(path)
-    elif kind == "device":
-        path.symlink_to("/dev/zero")
-    else:
-        with path.open("wb") as file:
-            file.truncate(1 << 31)
-        if path.name != "config.json":
-            _seal(path)
-
-
-def _loads(scene: Scene, names: tuple[str, ...], kinds: tuple[str, ...], **limits: int) -> Outcome:
-    """Return whether a model each of whose files is something else is refused at once."""
-    said, held = [], True
-    for name, kind in ((name, kind) for name in names for kind in kinds):
-        model = _model(scene)
-        _special(model / "text" / name, kind)
-        try:
-            done = scene.python("-c", LOAD, str(model), **limits)
-            one, what = done.returncode == 1 and "MathAMRError" in done.stderr, outcome(done)[1][:60]
-        except subprocess.TimeoutExpired:
-            one, what = False, "waited for ever"
-        held &= one
-        said.append(f"{name} as a {kind} {what}")
-    return held, "; ".join(said)
-
-
-ATTACKS |= {
-    "pipes_and_devices_in_a_model": partial(_loads, names=("config.json", "weights.safetensors", "wordpieces.txt"), kinds=("pipe", "device"), seconds=20, patience=60),
-    "sparse_files_in_a_model": partial(_loads, names=("config.json", "wordpieces.txt"), kinds=("sparse file",), megabytes=2000),
-}
-
-
-@attack
-def graphs_of_operations_in_a_model(scene: Scene) -> Outcome:
-    folder = _model(scene)
-    os.mkfifo(folder / "text" / "model.onnx.data")
-    (folder / "model.onnx").write_bytes(b"\x08\x08:\xff\xff\xff\xff\x07")  # a graph of 2 GB that is cut off
-    os.mkfifo(folder / "text" / "model.onnx")
-    done = scene.index(scene.notes, folder.with_name("index"), "--model", str(folder))
-    return done.returncode == 0, f"index with such a model {outcome(done)[1]}: no file of operations was read"
-
-
-@attack
-def a_model_that_names_a_path(scene: Scene) -> Outcome:
-    own, folder = _model(scene), _model(scene)
-    shutil.rmtree(folder / "text")
-    patched(folder / "config.json", lambda row: row.update(text=str(own)))
-    done = scene.python("-c", LOAD, str(folder))
-    said = "unknown model" in done.stderr or "config.json says text is" in done.stderr
-    return done.returncode == 1 and said, outcome(done)[1]
-
-
-@attack
-def a_header_of_tensors_without_end(scene: Scene) -> Outcome:
-    path, header = _model(scene) / "text" / "weights.safetensors", b'{"a":[' + b"[]," * 30_000_000 + b"[]]}"
-    path.write_bytes(len(header).to_bytes(8, "little") + header)
-    _seal(path)
-    done = scene.python("-c", LOAD, str(path.parent.parent), megabytes=2000)
-    return done.returncode == 1 and "safetensors" in done.stderr, f"90 MB of lists: {outcome(done)[1]}"
-
-
 # A cache that is shared
 
 
@@ -411,21 +212,6 @@ def _shared_cache(scene: Scene, mode: int, command: str) -> Path:
 
 
 @attack
-def a_cache_of_a_group(scene: Scene) -> Outcome:
-    """Let a member of the group vouch for a large file that nobody verified."""
-    large = scene.room / "unverified"
-    large.write_bytes(b"y" * 20)
-    found, said = large.stat(), {}
-    line = f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
-    for mode in (0o770, 0o777, 0o1777):
-        cache = _shared_cache(scene, mode, f"echo '{line}' > seen-files.txt; chmod 644 seen-files.txt")
-        for after in (mode, 0o755):
-            cache.chmod(after)
-            said[f"{mode:o}, then {after:o}"] = scene.python("-c", SEEN, str(large), MATHAMR_CACHE=str(cache)).returncode
-    return not any(said.values()), "; ".join(f"{how}: {'' if code else 'not '}believed" for how, code in said.items())
-
-
-@attack
 def links_in_a_shared_cache(scene: Scene) -> Outcome:
     """Let a member of the group plant links where `demo` and the caches write."""
     victim = scene.room / "my-file"
@@ -435,6 +221,38 @@ def links_in_a_shared_cache(scene: Scene) -> Outcome:
     parsed = scene.run("amr", "A zebra runs.", MATHAMR_CACHE=str(cache), megabytes=0)
     kept = victim.read_bytes() == b"mine"
     return kept and refused(demo)[0] and parsed.returncode == 0, f"the file of the links is {'as it was' if kept else 'changed'}; demo {outcome(demo)[1]}"
+
+
+# What tests of the checkout do in the same way
+
+
+HELD_BY = {
+    "a_byte_in_graphs": ("index/admin/test_check.py", "flipped_bytes_of_the_graphs"),
+    "a_cache_of_a_group": ("core/storage/test_cachefolder.py", "others_may_write or user_of_the_group"),
+    "a_header_of_tensors_without_end": ("core/test_tensorfile.py", "anything_else_is_refused or shape_that_no_tensor_has"),
+    "a_killed_backup": ("index/admin/test_backup.py", "killed_backup"),
+    "a_model_that_names_a_path": ("systems/test_models.py", "names_no_path"),
+    "a_sparse_backup": ("index/admin/test_backup.py", "sparse_entry or refused_backup"),
+    "backup_and_restore": ("index/admin/test_backup.py", "restored_index_is_what_was_backed_up"),
+    "graphs_of_operations_in_a_model": ("systems/test_models.py", "graphs_of_operations"),
+    "headers_of_archives": ("core/test_boundedtar.py", "header"),
+    "inputs_that_a_manifest_names": ("index/admin/test_backup.py", "files_that_its_manifest_names"),
+    "key_for_a_foreign_server": ("index/engines/qdrant/test_server.py", "whom_to_speak_with or key"),
+    "kills_over_postgres": ("index/engines", "postgres or Postgres"),
+    "links_in_an_index": ("index/test_plainfiles.py", ""),
+    "pipes_and_devices_in_a_model": ("systems/test_models.py", "keeps_a_reader_waiting"),
+    "reads_on_the_event_loop": ("serve/test_service.py", "event_loop or among_them"),
+    "sparse_files_in_a_model": ("systems/test_models.py", "keeps_a_reader_waiting"),
+}
+"""Attacks that are tests: a file or folder of tests, and what chooses them there by name."""
+
+
+def _tests(scene: Scene, file: str, chosen: str) -> Outcome:
+    done = scene.run("-q", "-n0", f"tests/{file}", "-k", chosen, module="pytest", seconds=3000, patience=6000, megabytes=0, cwd=scene.checkout)
+    return done.returncode == 0, outcome(done)[1]
+
+
+ATTACKS |= {name: partial(_tests, file=file, chosen=chosen) for name, (file, chosen) in HELD_BY.items()}
 
 
 # By machine, in few cases

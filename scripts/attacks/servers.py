@@ -13,37 +13,12 @@ import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from scene import ATTACKS, KEY, Outcome, Scene, attack, outcome, refused
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
-EVENT_LOOP = """
-import asyncio, sqlite3, sys, threading
-from mathamr.search.searcher import Index
-from mathamr.serve.app import create_app
-from mathamr.serve.service import Service
-from starlette.testclient import TestClient
-
-seen = set()
-def watch(frame, event, what):
-    if event == "c_call" and isinstance(getattr(what, "__self__", None), (sqlite3.Connection, sqlite3.Cursor)):
-        if asyncio._get_running_loop() is not None:
-            seen.add(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
-
-with Index.open(sys.argv[1], device="cpu") as index:
-    service = Service(index)
-    threading.setprofile(watch)
-    client = TestClient(create_app(service))
-    paths = ("search?q=zebra&strategy=", "explain?q=zebra&id=n1.md&strategy=", "index?", "posts/n1.md?")
-    found = [client.get(f"/v1/{path}{name}").status_code for path in paths for name in ("lexical", "maxsim")]
-    service.close()
-assert set(found) <= {200, 422}, found
-print(sorted(seen) or "no SQLite call on the event loop")
-sys.exit(bool(seen))
-"""
-
 PLUGIN = """
 const { existsSync, mkdtempSync, readFileSync, writeFileSync } = require("fs");
 const Module = require("module"), room = mkdtempSync(require("os").tmpdir() + "/plugin-");
@@ -315,13 +290,6 @@ def a_body_with_two_lengths(scene: Scene) -> Outcome:
 
 
 @attack
-def reads_on_the_event_loop(scene: Scene) -> Outcome:
-    """`?strategy=` read SQLite between two requests, so that everybody waited for the disk."""
-    done = scene.python("-c", EVENT_LOOP, str(scene.copy()), megabytes=0)
-    return done.returncode == 0, outcome(done)[1]
-
-
-@attack
 def a_plugin_that_stops_and_starts(scene: Scene) -> Outcome:
     """Stop and Start at once ended the new server; a watcher that ended or wrote much was not noticed."""
     script = scene.folder({"plugin.cjs": PLUGIN}) / "plugin.cjs"
@@ -336,20 +304,16 @@ def a_plugin_that_stops_and_starts(scene: Scene) -> Outcome:
 # MCP
 
 
-def mcp_answers(command: list[str], environment: dict[str, str], lines: list[str], seconds: float = 60) -> list[str]:
+def converse(write: IO[str], read: IO[str], lines: list[str], seconds: float) -> list[str]:
     """Return what a server of MCP answers to some lines, after its greeting."""
     first = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
     said: list[str] = []
-    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="surrogateescape") as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        threading.Thread(target=said.extend, args=(iter(process.stdout.readline, ""),), daemon=True).start()
-        process.stdin.write("".join(f"{line}\n" for line in (*map(json.dumps, first), *lines)))
-        process.stdin.flush()
-        end = time.monotonic() + seconds
-        while len(said) < 1 + len(lines) and time.monotonic() < end:
-            time.sleep(0.1)
-        process.kill()
+    threading.Thread(target=said.extend, args=(iter(read.readline, ""),), daemon=True).start()
+    write.write("".join(f"{line}\n" for line in (*map(json.dumps, first), *lines)))
+    write.flush()
+    end = time.monotonic() + seconds
+    while len(said) < 1 + len(lines) and time.monotonic() < end:
+        time.sleep(0.05)
     return said[1:]
 
 
@@ -358,7 +322,12 @@ def _asked(id: str, arguments: str = '{"query": "zebra"}') -> str:
 
 
 def _mcp(scene: Scene, lines: list[str]) -> Outcome:
-    answers = mcp_answers([sys.executable, "-m", "mathamr", "mcp", str(scene.copy()), "--device", "cpu"], scene.environment, lines)
+    command = [sys.executable, "-m", "mathamr", "mcp", str(scene.copy()), "--device", "cpu"]
+    with subprocess.Popen(command, env=scene.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="surrogateescape") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        answers = converse(process.stdin, process.stdout, lines, 60)
+        process.kill()
     return len(answers) == len(lines), f"{len(answers)} of {len(lines)} lines were answered"
 
 
