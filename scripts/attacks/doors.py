@@ -301,7 +301,11 @@ class Doors:
         thread.start()
         self._program("mcp", str(self.index), "--device", "cpu")
         thread.join()
-        return "answered" if len(said) == len(lines) else f"finding: {len(said)} of {len(lines)} lines were answered"
+        return (
+            "answered"
+            if len(said) == len(lines)
+            else f"finding: {len(said)} of {len(lines)} lines were answered"
+        )
 
     def _arguments(self, _: str, chance: random.Random) -> Case:
         text = "".join(chance.choices((*QUERY, *ODD, "x.md"), k=chance.randrange(1, 8))).replace("\0", "")
