@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.formulas.head import Head
+from mathamr.formulas.formulahead import FormulaHead
 from mathamr.posts.post import Post
 from mathamr.search import introductions as searched
 from mathamr.search.introductions import EXAMPLES
@@ -78,7 +78,7 @@ def test_uses_are_counted_and_symbols_sorted_as_in_a_book() -> None:
 
 @cases("latex", ["2n", "", "x+1 = 2", "\\{k \\in K", "\\int_0^1 f", "\\begin{pmatrix}a\\end{pmatrix}"])
 def test_a_formula_without_a_symbol_of_its_own_introduces_none(latex: str) -> None:
-    assert Head(latex).symbols() == []
+    assert FormulaHead(latex).symbols() == []
 
 
 def test_introductions_of_a_letter_are_counted_and_not_kept() -> None:

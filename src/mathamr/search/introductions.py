@@ -14,7 +14,7 @@ from typing import Literal
 from mathamr.amr.graph import Amr
 from mathamr.core.listing import names
 from mathamr.formulas.formula import Formula
-from mathamr.formulas.head import Head
+from mathamr.formulas.formulahead import FormulaHead
 from mathamr.posts.passage import PLACEHOLDER, Sentence
 from mathamr.posts.post import Post
 
@@ -140,7 +140,7 @@ def introductions_of(
 ) -> Iterator[Introduction]:
     """Yield the introductions of a sentence: those of patterns, then those of the graph for formulas without one."""
     seen: set[str] = set()
-    heads = {name: Head(formula.latex, post.macros) for name, formula in formulas.items()}
+    heads = {name: FormulaHead(formula.latex, post.macros) for name, formula in formulas.items()}
     found: list[tuple[str, str, By]] = [(*each, "pattern") for each in _by_patterns(sentence.text, heads)]
     if graph is not None:
         found += [(*each, "graph") for each in _by_graph(graph)]
@@ -160,7 +160,7 @@ def introductions_of(
                 yield Introduction(symbol, head, what, text, post.id, post.where, by)
 
 
-def _by_patterns(text: str, heads: Mapping[str, Head]) -> Iterator[tuple[str, str]]:
+def _by_patterns(text: str, heads: Mapping[str, FormulaHead]) -> Iterator[tuple[str, str]]:
     """Yield the placeholders that patterns introduce, with what each is said to be."""
     names = {f"F{number}{head.kind}": name for number, (name, head) in enumerate(heads.items())}
     coded = {name: code for code, name in names.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.formulas.head import Head
+from mathamr.formulas.formulahead import FormulaHead
 
 
 @pytest.mark.parametrize(
@@ -42,21 +42,21 @@ from mathamr.formulas.head import Head
     ],
 )
 def test_a_head_names_its_symbols(latex: str, kind: str, symbols: list[str]) -> None:
-    head = Head(latex)
+    head = FormulaHead(latex)
     assert [each[0] for each in head.symbols()] == symbols
     assert head.kind == kind or not latex.strip("{\\frac")
 
 
 def test_a_symbol_is_told_as_it_is_written_and_what_follows_it() -> None:
-    assert Head("\\bar X_n = \\frac{S}{n}").symbols() == [("X\u0304", "\\bar X_n", "$= \\frac{S}{n}$")]
+    assert FormulaHead("\\bar X_n = \\frac{S}{n}").symbols() == [("X\u0304", "\\bar X_n", "$= \\frac{S}{n}$")]
 
 
 def test_macros_are_read() -> None:
     macros = ("\\newcommand{\\E}{\\mathbb{E}}", "\\newcommand{\\defn}{\\mathrel{:=}}")
-    assert [each[0] for each in Head("\\E[X] = 1", macros).symbols()] == ["𝔼"]
+    assert [each[0] for each in FormulaHead("\\E[X] = 1", macros).symbols()] == ["𝔼"]
 
 
 def test_a_deep_formula_does_not_take_long() -> None:
-    assert Head("{" * 500 + "x" + "}" * 500).symbols() in ([], [("x", "x", "")])
-    assert len(Head(", ".join(map(chr, range(0x391, 0x3A0))) * 20).symbols()) <= 40
-    assert Head("x \\in " + "a + " * 2_000 + "b").symbols() == []
+    assert FormulaHead("{" * 500 + "x" + "}" * 500).symbols() in ([], [("x", "x", "")])
+    assert len(FormulaHead(", ".join(map(chr, range(0x391, 0x3A0))) * 20).symbols()) <= 40
+    assert FormulaHead("x \\in " + "a + " * 2_000 + "b").symbols() == []

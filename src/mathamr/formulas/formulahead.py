@@ -1,4 +1,4 @@
-"""`Head`: the symbols that a formula is about, which stand before its first relation, and what it says of them."""
+"""`FormulaHead`: the symbols that a formula is about, which stand before its first relation, and what it says of them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _FONT = re.compile(r"(?:(?<=,)|\A)\s*\\([A-Za-z]+)\{([^{}]+)\}")
 _BRACKETS = ("M!||", "M!&lsqb;", "M!1x1", "‖", "⟨", "|", "∣")
 
 
-class Head:
+class FormulaHead:
     r"""What stands before the first relation of a formula: the symbols that a sentence may introduce, and what the formula says of them.
 
     `kind` is a letter: nothing (b), a definition (d), an equation (e), a range (r), a type (t), a comparison (i), another
     relation (c), or only an arrow, which says nothing of its left side (x).
 
-    >>> [(each.kind, each.symbols()) for each in map(Head, (r"x_1, \dots, y", r"f\colon X\to Y", "|G|", "2n"))]
+    >>> [(each.kind, each.symbols()) for each in map(FormulaHead, (r"x_1, \dots, y", r"f\colon X\to Y", "|G|", "2n"))]
     [('b', [('x', 'x_1', ''), ('y', 'y', '')]), ('t', [('f', 'f', '$\\colon X\\to Y$')]), ('b', [('|G|', '|G|', '')]), ('b', [])]
     """
 
