@@ -54,7 +54,15 @@ def topic_sentences(topics: Iterable[Topic]) -> list[Topic]:
 def judged_sentences(
     posts: Iterable[Post], judged: Iterable[str], further: Iterable[str] = ()
 ) -> Iterator[Post]:
-    """Yield sentences of posts with some places of each judged visual class, and one of each `further` one."""
+    """Yield the sentences of some places of each judged visual class, and of one of each `further` one."""
+    for post, wanted in judged_places(posts, judged, further):
+        yield from sentence_posts(post, wanted)
+
+
+def judged_places(
+    posts: Iterable[Post], judged: Iterable[str], further: Iterable[str] = ()
+) -> Iterator[tuple[Post, set[str]]]:
+    """Yield posts with the ids of their formulas that are some places of a judged visual class, or one of a `further` one."""
     left = dict.fromkeys(further, 1) | dict.fromkeys(judged, PLACES_A_VISUAL)
     for post in posts:
         own: set[str] = set()
@@ -63,4 +71,4 @@ def judged_sentences(
                 left[formula.visual_id or ""] -= 1
                 own.add(formula.id)
         if own:
-            yield from sentence_posts(post, own)
+            yield post, own

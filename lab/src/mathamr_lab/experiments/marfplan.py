@@ -26,7 +26,8 @@ from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import InputReader, PostInput
 from mathamr_lab.experiments import ntcir12
 from mathamr_lab.experiments.experiment import TrialRow
-from mathamr_lab.experiments.formulaplaces import PLACES_A_VISUAL
+from mathamr_lab.experiments.formulaplaces import judged_places
+from mathamr_lab.experiments.judgedformulas import judged_items
 from mathamr_lab.experiments.plan import JudgedTest
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import Figures, Stage
@@ -177,14 +178,11 @@ def _with_formula(post: Post, formula: str, reader: InputReader) -> PostInput:
 
 def _occurrences(posts: Iterable[Post], qrels: Qrels, reader: InputReader) -> Iterator[Entry]:
     """Yield some occurrences of each judged visual class with the post as context: others would not be measured."""
-    left = {visual: PLACES_A_VISUAL for grades in qrels.grades.values() for visual in grades}
     found = False
-    for post in posts:
-        own = [each for each in post.formulas if left.get(each.visual_id or "", 0)]
-        read = reader.in_post(post, reader.posts([post])[0]) if own else {}
-        for formula in own:
-            if left[formula.visual_id or ""] and formula.id in read:
-                left[formula.visual_id or ""] -= 1
+    for post, wanted in judged_places(posts, judged_items(qrels)):
+        read = reader.in_post(post, reader.posts([post])[0])
+        for formula in post.formulas:
+            if formula.id in wanted and formula.id in read:
                 found = True
                 yield formula.visual_id or "", read[formula.id]
     if not found:
