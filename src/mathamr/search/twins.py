@@ -31,6 +31,8 @@ STATING = ASKING - {"question"} | {"definition", "axiom", "declaration", "statem
 """The kinds of posts that are statements."""
 NEAR, ALIKE = 0.45, 0.6
 """Similarities from which two statements are near, and from which the words of the same statement are the same."""
+HOLDING = 0.4
+"""Similarity from which a statement may contain the formula of another: a short bound stands in many that have nothing to do with it."""
 SMALLEST = 5
 """Nodes of the smallest formula that is worth telling: `x = y` occurs everywhere."""
 _FRAME = names(
@@ -140,7 +142,7 @@ def _verdict(one: Statement, other: Statement, similarity: float) -> Verdict | N
             if _is_same(one.main, other.main):
                 return "same formula"
             part, larger = sorted((one.main, other.main), key=len)
-            if len(part) > SMALLEST and Subformula(part).inside(larger):
+            if similarity >= HOLDING and len(part) > SMALLEST and Subformula(part).inside(larger):
                 return "contains"
     elif not one.trees and not other.trees and alike >= (1 + ALIKE) / 2:
         return "near" if "alias" in (*one.post.tags, *other.post.tags) else "same statement"
