@@ -112,9 +112,9 @@ def test_a_giant_formula_is_neither_drawn_nor_sent_whole() -> None:
 def test_a_post_with_a_giant_title_and_giant_lists_is_shown_in_part(
     serving: Serving, own_index: Index
 ) -> None:
-    tags = tuple(f"tag{number}" for number in range(5_000))
-    links = tuple(Link(f"post{number}", "related") for number in range(5_000))
-    giant = Post("giant", "note", "word " * 100_000, "$x$ " * 50_000, "text", tags=tags, links=links)
+    tags = tuple(f"tag{number}" for number in range(2 * MOST_LINKS))
+    links = tuple(Link(f"post{number}", "related") for number in range(2 * MOST_LINKS))
+    giant = Post("giant", "note", "word " * 100_000, "$x$ " * LONGEST_TITLE, "text", tags=tags, links=links)
     catalogue: Any = own_index.archive.catalogue
     with catalogue.transaction():
         catalogue.put(giant, "", ())
