@@ -108,11 +108,12 @@ def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: P
 
 
 def build_sample_index(
-    out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat", parser: str | None = None
+    out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat", parser: str = PARSER
 ) -> Path:
-    """An index of the sample (all of it, unless posts are given) made with a model."""
+    """An index of the sample (all of it, unless posts are given) made with a model; other processes open that of `builtin` alone."""
     from mathamr.index.indexing.builder import BuildOptions, build_index
 
+    vouch_for_parser(parser)
     source = sample_folder() / "Posts.xml"
     if posts is not None:
         source = out.with_name(f"{out.name}.jsonl")
@@ -127,7 +128,9 @@ def small_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) ->
     return once_a_run(
         tmp_path_factory,
         "small-index",
-        lambda folder: build_sample_index(folder, model_folder, sample_posts(VOCABULARY_POSTS)),
+        lambda folder: build_sample_index(
+            folder, model_folder, sample_posts(VOCABULARY_POSTS), parser="builtin"
+        ),
     )
 
 
@@ -138,5 +141,5 @@ def sample_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -
     return once_a_run(
         tmp_path_factory,
         "sample-index",
-        lambda folder: build_sample_index(folder, model_folder, parser=PARSER),
+        lambda folder: build_sample_index(folder, model_folder),
     )

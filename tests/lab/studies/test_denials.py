@@ -25,7 +25,9 @@ def index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         )
         for number, (body, label) in enumerate([(BODY, "thm:Tensor"), *[("Nothing here.", "")] * 14])
     ]  # fmt: skip
-    folder = build_sample_index(tmp_path_factory.mktemp("denials") / "index", model_folder, posts)
+    folder = build_sample_index(
+        tmp_path_factory.mktemp("denials") / "index", model_folder, posts, parser="builtin"
+    )
     with Index.open(folder, device="cpu") as opened:
         yield opened
 

@@ -37,7 +37,9 @@ def index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Itera
         body = f"Somebody who once met a {name} wrote long letters home. Here $x^{number + 2}+{name[0]}=1$."
         formulas = formulas_of(name, "", body, "latex")
         posts.append(Post(name, "note", body, title=f"The {name} itself", markup="latex", formulas=formulas))
-    folder = build_sample_index(tmp_path_factory.mktemp("reliability") / "index", model_folder, posts)
+    folder = build_sample_index(
+        tmp_path_factory.mktemp("reliability") / "index", model_folder, posts, parser="builtin"
+    )
     with Index.open(folder, device="cpu") as opened:
         yield opened
 
