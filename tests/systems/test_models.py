@@ -13,7 +13,7 @@ import pytest
 
 from mathamr.amr.builtin.model import WEIGHTS, ParserModel
 from mathamr.core.errors import MathAMRError, MissingExtraError
-from mathamr.core.integrity import file_hash
+from mathamr.core.integrity import checked_file, file_hash
 from mathamr.core.storage.plainfiles import LARGEST
 from mathamr.index.chosenmodel import recorded_model
 from mathamr.index.manifest import ModelRecord
@@ -82,6 +82,14 @@ def test_a_model_names_no_path_as_the_model_of_a_part(
     for use in (lambda: load_system(stranger / "model", "cpu"), lambda: checked_model(stranger / "model")):
         with pytest.raises(MathAMRError, match=r"unknown model|such a file may not choose"):
             use()
+
+
+@pytest.mark.parametrize("name", ["wordpieces.txt", "vocabulary.txt", "relations.txt"])
+def test_a_list_of_a_terabyte_is_refused_before_it_is_hashed(tmp_path: Path, name: str) -> None:
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(MathAMRError, match=r"more than 64 MB"):
+        checked_file(tmp_path / name, {name: "0" * 64})
 
 
 @pytest.mark.parametrize("name", ["config.json", "weights.safetensors", "wordpieces.txt"])
