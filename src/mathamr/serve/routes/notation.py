@@ -78,7 +78,9 @@ def _introduced(service: Service, latex: str, formula: str | None) -> dict[str, 
         if not found.introductions or len(shown) == MOST_ASKED:
             continue
         usual = (next(each for each in found.introductions if each.said == said) for said in found.meanings)
-        first = {each.said: each for each in (*own[:MOST_MEANINGS], *islice(usual, MOST_MEANINGS))}
+        first: dict[str, Introduction] = {}
+        for each in (*own[:MOST_MEANINGS], *islice(usual, MOST_MEANINGS)):
+            first.setdefault(each.said, each)
         meanings = [
             {
                 "pieces": list(shown_pieces(islice(marked_pieces(each.said, "text"), MOST_PIECES), macros)),
