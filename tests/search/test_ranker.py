@@ -152,7 +152,7 @@ def test_a_ranking_says_which_fields_it_reads_and_whether_words_count() -> None:
 def test_rows_bring_their_entries_by_their_best(tmp_path: Path, exact: bool) -> None:
     field = Field(name="nodes", of="visual", size=2, many=True)
     nodes = {"a": [[1, 0], [0.6, 0.8]], "b": [[0.8, 0.6]], "c": [[-1, 0], [0.6, -0.8]]}
-    engine = create_engine(tmp_path / "engine", [field])
+    engine = create_engine(tmp_path / "engine", [field], "flat", {"dtype": "float32"})
     engine.upsert(
         "visual",
         [
@@ -223,61 +223,3 @@ def test_a_fusion_weighs_its_parts_by_what_is_asked_with() -> None:
     assert first("$x^2$") == ("c", ["one"])
     with pytest.raises(MathAMRError, match="for every kind of query"):
         Fuse(parts=(Component("first", Nearest("words"), 1.0, (("name", 0.0),)),))
-
-
-EXACT = {f"p{number:03d}": 1.0 - number / 1000 for number in range(900)}
-
-
-class Skimming(Listed):
-    """Knows about the scores of the field `many` at once, and exactly where it is asked for few."""
-
-    asked_exactly = 0
-
-    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> list[Scored]:
-        if ranking != MaxSim("many"):
-            return []
-        rough = np.random.default_rng(4).normal(0, 0.002, len(EXACT))
-        about = {each: score + error for (each, score), error in zip(EXACT.items(), rough, strict=True)}
-        return sorted(map(Scored._make, about.items()), key=lambda hit: -hit.score)[: options.depth]
-
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> list[Scored]:
-        return [*map(Scored._make, EXACT.items())][: options.depth]
-
-    def _field_scores(self, name: str, ids: Sequence[str], query_field: str) -> list[Scored]:
-        self.asked_exactly += len(ids)
-        return [Scored(each, EXACT[each]) for each in ids]
-
-    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
-        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: options.depth]]
-
-
-SKIMMED = Fuse(
-    parts=(Component("one", Nearest("one")), Component("many", MaxSim("many"), 4.0)), normalisation="z"
-)
-
-
-def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones() -> None:
-    exactly, skimming = Skimming(), Skimming()
-    wanted = exactly.rank(SKIMMED, SearchOptions(11), "hybrid")
-    found = skimming.rank(SKIMMED, SearchOptions(11, approximate_candidates=True), "hybrid")
-    assert [each.id for each in found] == [each.id for each in wanted]
-    assert [each.evidence for each in found] == [each.evidence for each in wanted]
-    assert 0 < skimming.asked_exactly <= 100
-    assert exactly.asked_exactly == 0
-
-
-@cases(
-    ("ranking", "options"),
-    [
-        (SKIMMED, SearchOptions(11)),
-        (SKIMMED, SearchOptions(500, approximate_candidates=True)),
-        (Fuse(parts=SKIMMED.parts, fusion="rrf"), SearchOptions(11, approximate_candidates=True)),
-        (Fuse(parts=SKIMMED.parts, fusion="score-rrf"), SearchOptions(11, approximate_candidates=True)),
-    ],
-)
-def test_nothing_is_skimmed_where_it_was_not_asked_for_or_where_all_places_count(
-    ranking: Fuse, options: SearchOptions
-) -> None:
-    skimming = Skimming()
-    skimming.rank(ranking, options, "hybrid")
-    assert skimming.asked_exactly == 0

@@ -63,11 +63,6 @@ def takes_normalisation(name: str) -> bool:
     return "normalisation" in _parameters(name)
 
 
-def looks_at_scores(name: str) -> bool:
-    """Return True if a fusion uses scores alone and no ranks."""
-    return takes_normalisation(name) and "offset" not in _parameters(name)
-
-
 def _parameters(name: str) -> set[str]:
     """Return the fields of a fusion; one of another package may be any function that makes a fusion, and then has none."""
     kind = FUSIONS[name]
@@ -186,17 +181,6 @@ class JoinedRankings(Sequence[ScoredColumns]):
 
     def __getitem__(self, number: int | slice) -> ScoredColumns | Sequence[ScoredColumns]:
         return self._rankings[number]
-
-    def rescored(self, number: int, hits: Sequence[tuple[str, float]]) -> JoinedRankings:
-        """Return the same rankings with new scores for some results of one of them, in the old order."""
-        own, given = self._rankings[number], ScoredColumns.of(hits)
-        places, scores = own.find(given.ids), own.scores.copy()
-        scores[places[places >= 0]] = given.scores[places >= 0]
-        changed = [*self._rankings]
-        changed[number] = own.with_scores(scores)
-        found = JoinedRankings(changed, self.names, self.places)
-        found._normalised = {key: own for key, own in self._normalised.items() if key[0] != number}
-        return found
 
     def scores_of(self, ids: Sequence[str]) -> list[dict[str, float]]:
         """Return, for each ranking, its scores of those of the ids that it has."""

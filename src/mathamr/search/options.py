@@ -17,24 +17,20 @@ POOL = 1000
 class SearchOptions:
     """The depth of a ranking, its filter, and how exact it is.
 
-    `pool` is the number of posts that `rerank` scores again. With `approximate_candidates`, the candidates may be
-    chosen by approximate scores; the scores of the results are still exact.
+    `pool` is the number of posts that `rerank` scores again.
     """
 
     depth: int
     where: Filter | None = None
     exact: bool = True
     pool: int = POOL
-    approximate_candidates: bool = False
 
     @classmethod
-    def of_search(
-        cls, depth: int, where: Filter | None, pool: int, *, exact: bool, approximate_candidates: bool = False
-    ) -> SearchOptions:
+    def of_search(cls, depth: int, where: Filter | None, pool: int, *, exact: bool) -> SearchOptions:
         """Return the options of a search, whose depth is limited."""
         if not 1 <= depth <= MAX_DEPTH:
             raise MathAMRError(f"the depth must be between 1 and {MAX_DEPTH:,}, got {depth:,}")
-        return cls(depth, where or None, exact, pool, approximate_candidates)
+        return cls(depth, where or None, exact, pool)
 
     def __post_init__(self) -> None:
         if self.depth < 1:

@@ -16,14 +16,14 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
+from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.scoring import Weighting
 from mathamr.index.postfilters import PostFilters
 from mathamr.index.scored import Scored, ScoredColumns, ScoredRows
-from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
+from mathamr.search.fusion import JoinedRankings, fuse, takes_normalisation
 from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
@@ -52,8 +52,6 @@ from mathamr.systems.ranking import (
     Unhub,
 )
 
-_CANDIDATE_MARGIN = 24
-"""Candidates beyond the depth that are scored exactly after an approximate first stage; results moved by at most 4 places by it."""
 _BEHIND = 0.99
 """The best score of results that were not reranked, as a share of the lowest score of those that were."""
 
@@ -274,27 +272,12 @@ class Ranker(ABC):
             return self._promoted(ranking, found)
 
     def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
-        """Fuse the results of the parts; candidates may be chosen by approximate scores, results have exact ones."""
+        """Fuse the results of the parts."""
         deep = replace(options, depth=max(options.depth, ranking.depth))
         depth = max(options.depth, self._reordered)
-        exactly = depth + _CANDIDATE_MARGIN
-        approximates = (
-            options.approximate_candidates and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
-        )
-        approximate = {
-            part.name: found
-            for part in ranking.asked
-            if approximates and (found := self._approximate_hits(part.ranking, deep))
-        }
-        hits = [approximate.get(part.name) or self.find(part.ranking, deep).hits for part in ranking.asked]
+        hits = [self.find(part.ranking, deep).hits for part in ranking.asked]
         with self.context.timer("rank"):
             parts = JoinedRankings.of(hits)
-            contenders = self._fuse(ranking, parts, exactly) if approximate else []
-        for number, part in enumerate(ranking.asked):
-            if part.name in approximate:
-                exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
-                parts = parts.rescored(number, exact)
-        with self.context.timer("rank"):
             fused = self._reorder(self._fuse(ranking, parts, None if self._uses_all else depth))
             ids = ScoredColumns.of(fused).ids
             if self._rare is not None:
@@ -324,16 +307,6 @@ class Ranker(ABC):
     def _rare(self) -> frozenset[str] | None:
         """If the query is a name, the results that are used whatever their rank is."""
         return None
-
-    def _approximate_hits(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
-        """Return the results of MaxSim over vectors that are rounded to bytes, if the engine has them; else none."""
-        if not isinstance(ranking, MaxSim):
-            return []
-        field = self.engine[ranking.field]
-        if field.field.of != "posts" or not isinstance(field, SkimsMaxSim):
-            return []
-        with self.context.timer("search"):
-            return field.skim_maxsim(self.context.rows(field.field).vectors, options.depth, options.where)
 
     def _reranked(self, ranking: Rerank, options: SearchOptions) -> FoundHits:
         pool = ranking.pool or max(options.pool, options.depth)

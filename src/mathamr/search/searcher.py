@@ -215,10 +215,8 @@ class Index(Closing):
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
         a ranking itself; the default is that of the index's system. `where` filters the entries; `pool` is the number of
-        posts that the strategy `rerank` scores again. With `exact=None`, the default, candidates may be chosen by
-        approximate scores (results have exact ones), and engines on a server search approximately; `exact=True` compares all
-        entries exactly. `counted` is the
-        number of best results of which kinds, tags and folders are counted. With `group="document"` the further sections
+        posts that the strategy `rerank` scores again. With `exact=None`, the default, engines on a server search
+        approximately; `exact=True` compares all entries exactly. `counted` is the number of best results of which kinds, tags and folders are counted. With `group="document"` the further sections
         of a document are in `others` of its best one, and `k` and `offset` count groups.
         """
         if k < 1:
@@ -233,16 +231,13 @@ class Index(Closing):
             context, notes = self._context(query, task, timer)
             where = self.narrowed(context.query, where)
         name, ranking = self.ranking(task, strategy)
-        approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].remote
         end = offset + k + 1
         depth = max(
             end if group is None else min(ranks_needed(end), MAX_DEPTH), BACKGROUND.stop, MOST_GRADED, counted
         )
-        options = SearchOptions.of_search(
-            depth, where, pool, exact=exact, approximate_candidates=approximate_candidates
-        )
+        options = SearchOptions.of_search(depth, where, pool, exact=exact)
         ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
         notes += self._encoder.notes(context.query)

@@ -33,8 +33,8 @@ FIELDS = (
 )
 """Every kind of entry has a field of one row and a field of many; not every entry has both."""
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "flat": ("flat", {"first_pass": "none"}),
-    "flat-int8": ("flat", {"first_pass": "int8"}),
+    "flat": ("flat", {"dtype": "float32"}),
+    "flat-int8": ("flat", {}),
     "flat-float16": ("flat", {"dtype": "float16"}),
     "qdrant-local": ("qdrant", {"url": "local"}),
     "postgres": ("postgres", {}),
@@ -46,7 +46,7 @@ ON_SERVER = "mathamr-test-"
 """What the names of collections begin with that tests make on a real server."""
 if os.environ.get("MATHAMR_QDRANT_URL"):
     VARIANTS["qdrant-server"] = ("qdrant", {})
-EXACT = [name for name in VARIANTS if name != "flat-float16"]
+EXACT = [name for name in VARIANTS if name not in {"flat-float16", "flat-int8"}]
 each_filled = pytest.mark.parametrize("filled", EXACT, indirect=True)
 each_exact = pytest.mark.parametrize("variant", EXACT)
 each_in_its_folder = pytest.mark.parametrize("variant", ["flat", "qdrant-local"])

@@ -201,7 +201,7 @@ class Killing:
         """An index whose engine gets other options is whole as it was or, once finished, as it is wanted."""
         posts = self.folder / "posts.jsonl"
         shutil.copyfile(self.before, posts)
-        options = replace(self.options, engine_options={"first_pass": "none"}, rebuild=True)
+        options = replace(self.options, engine_options={"dtype": "float16"}, rebuild=True)
 
         def move(out: Path) -> Callable[[Any], None]:
             return lambda _: build_index([posts], out, options) and None

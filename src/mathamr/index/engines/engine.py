@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
@@ -98,14 +98,6 @@ class FieldReader(Protocol):
 
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """Return the exact MaxSim of these entries; unknown ids are left out."""
-
-
-@runtime_checkable
-class SkimsMaxSim(Protocol):
-    """A reader that can approximate the MaxSim of all entries much faster than it can compute it."""
-
-    def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """Return the k entries with approximately the highest MaxSim, in any order, for callers that compute the exact `score` of a few of them."""
 
 
 class Engine(ABC):

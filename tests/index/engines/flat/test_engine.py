@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from mathamr.core.storage import durable
 from mathamr.index.engines.engine import create_engine, open_engine
 from mathamr.index.engines.entry import Entry, Filter
 from mathamr.index.engines.flat.engine import FlatEngine
-from mathamr.index.engines.flat.fieldrows import ManyRows
 from tests.cases import cases
 from tests.index.engines.entries import (
     FIELDS,
@@ -35,8 +35,9 @@ def opened(folder: Path) -> FlatEngine:
     return engine
 
 
-def created(folder: Path, **options: str) -> FlatEngine:
-    create_engine(folder, FIELDS, "flat", options).close()
+def created(folder: Path, dtype: str = "float32") -> FlatEngine:
+    """A new engine, which by default keeps what it gets exactly."""
+    create_engine(folder, FIELDS, "flat", {"dtype": dtype}).close()
     return opened(folder)
 
 
@@ -69,13 +70,13 @@ STEPS = st.lists(
 )
 
 
-@given(STEPS, st.sampled_from(["none", "int8"]))
+@given(STEPS)
 @settings(max_examples=25)
 def test_after_any_steps_it_holds_what_a_dictionary_would(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]], first_pass: str
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("steps") / "engine"
-    engine, wanted = created(folder, first_pass=first_pass), dict[str, Entry]()
+    engine, wanted = created(folder, dtype="float32"), dict[str, Entry]()
     for action, seed, count in steps:
         if action == "upsert":
             posts = some_posts(seed, count)
@@ -253,24 +254,47 @@ def test_damage_is_reported(tmp_path: Path, harm: str) -> None:
         opened(folder)
 
 
-def test_half_precision_is_half_the_size_and_nearly_the_same(tmp_path: Path) -> None:
+def test_fewer_bits_are_smaller_and_nearly_the_same(tmp_path: Path) -> None:
     posts, query = some_posts(1, 400), units(np.random.default_rng(0), 5)
     sizes, scores = {}, {}
-    for dtype in ("float32", "float16"):
-        engine = created(tmp_path / dtype, dtype=dtype, first_pass="none")
+    for dtype in ("float32", "float16", "int8"):
+        engine = created(tmp_path / dtype, dtype=dtype)
         engine.upsert("posts", posts)
         engine.flush()
         scores[dtype] = {hit.id: hit.score for hit in engine["parts"].search_maxsim(query, 400)}
         (stored,) = engine.stores["posts"].stored
-        rows = stored.segment.fields["parts"]
-        assert isinstance(rows, ManyRows)
-        sizes[dtype] = rows.slots.vectors.nbytes
+        arrays = stored.segment.fields["parts"].arrays()
+        sizes[dtype] = arrays["numbers" if dtype == "int8" else "vectors"].nbytes
         engine.close()
-    assert 2 * sizes["float16"] == sizes["float32"]
-    assert max(abs(scores["float16"][name] - score) for name, score in scores["float32"].items()) < 0.001
+    assert 4 * sizes["int8"] == 2 * sizes["float16"] == sizes["float32"]
+    for dtype, most in (("float16", 0.001), ("int8", 0.01)):
+        apart = [abs(scores[dtype][name] - score) for name, score in scores["float32"].items()]
+        assert 0 < max(apart) < most
 
 
-@pytest.mark.parametrize("options", [{"dtype": "float8"}, {"first_pass": "yes"}])
-def test_impossible_options_are_refused(tmp_path: Path, options: dict[str, str]) -> None:
-    with pytest.raises(MathAMRError, match="the flat engine's"):
-        created(tmp_path / "engine", **options)
+def test_vectors_of_an_earlier_release_are_rounded_when_something_is_written(tmp_path: Path) -> None:
+    folder, posts = tmp_path / "engine", some_posts(1, 40)
+    engine = created(folder, dtype="float32")
+    engine.upsert("posts", posts)
+    engine.close()
+    head = json.loads((folder / "engine.json").read_text())
+    (folder / "engine.json").write_text(
+        json.dumps(head | {"options": {"dtype": "float32", "first_pass": "auto"}})
+    )
+    engine = opened(folder)
+    same_rows(engine["parts"].fetch(["p3"])["p3"], posts[3].rows["parts"])
+    engine.flush()
+    (stored,) = engine.stores["posts"].stored
+    assert {rows.dtype.name for rows in stored.segment.fields.values()} == {"int8"}
+    fresh = created(tmp_path / "fresh", dtype="int8")
+    fresh.upsert("posts", posts)
+    fresh.flush()
+    query = units(np.random.default_rng(0), 5)
+    assert [*engine["parts"].search_maxsim(query, 40)] == [*fresh["parts"].search_maxsim(query, 40)]
+    for each in (engine, fresh):
+        each.close()
+
+
+def test_impossible_options_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="the flat engine's dtype is int8, float16, float32, not 'float8'"):
+        created(tmp_path / "engine", dtype="float8")

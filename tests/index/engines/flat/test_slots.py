@@ -1,4 +1,4 @@
-"""Vectors in slots, and their int8 copy."""
+"""Vectors in slots, and products of whole numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.index.engines.flat.quantised import Quantised, integer_products, unsigned
+from mathamr.index.engines.flat import slots as slots_module
+from mathamr.index.engines.flat.quantised import Quantised, integer_products, rounded, unsigned
 from mathamr.index.engines.flat.slots import BLOCK, Slots
-from tests.cases import cases
 from tests.index.engines.entries import naive_maxsim, units
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=60)
@@ -61,8 +61,10 @@ def test_repeated_vectors_never_fill_more_than_a_block(counts: list[int]) -> Non
     assert all(width * count <= 2 * BLOCK or count == 1 for width, count in zip(widths, posts, strict=True))
 
 
-@cases("kind", ["random", "sparse", "one direction", "zeros", "large size", "one row"])
-def test_the_int8_bound_holds_the_exact_score(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["random", "sparse", "one direction", "zeros", "large size", "one row"])
+def test_products_of_whole_numbers_are_those_of_the_rows_they_stand_for(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generator = np.random.default_rng(5)
     counts = generator.integers(1, 30, 400)
     size = 200 if kind == "large size" else 16
@@ -80,10 +82,22 @@ def test_the_int8_bound_holds_the_exact_score(kind: str) -> None:
     elif kind == "zeros":
         vectors = np.zeros_like(vectors)
         query[0] = 0
-    _, slots = Slots.arrange(vectors, counts)
-    about, wrong = Quantised.of(slots).bounded(slots, query)
-    assert (np.abs(about - slots.scan(query)) <= wrong.of(slice(None))).all()
-    assert wrong.most < 0.1
+    _, slots = Slots.arrange(Quantised.of(vectors), counts)
+    asked = rounded(query)
+    by_floats = slots.scan(asked)
+    assert np.isfinite(by_floats).all()
+    monkeypatch.setattr(slots_module, "FEWEST_ROWS", 1)
+    for _ in range(3):  # from the second on by packed numbers
+        np.testing.assert_allclose(slots.scan(asked), by_floats, atol=2e-6)
+
+
+@given(st.integers(0, 999), st.sampled_from([1, 5, 192]))
+@settings(max_examples=30)
+def test_rounding_what_was_rounded_changes_nothing(seed: int, size: int) -> None:
+    once = Quantised.of(units(np.random.default_rng(seed), 20, size))
+    again = Quantised.of(once.floats())
+    np.testing.assert_array_equal(again.numbers, once.numbers)
+    np.testing.assert_allclose(np.linalg.norm(once.floats(), axis=1), 1, atol=1e-6)
 
 
 def test_products_of_whole_numbers_are_exact_in_every_thread() -> None:

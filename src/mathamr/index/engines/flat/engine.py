@@ -236,7 +236,7 @@ class FlatField:
         """Return the k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)
         return self._merge(
-            lambda rows, passing: rows.search_maxsim(query[None], check_k(k), passing, "none"), k, where
+            lambda rows, passing: rows.search_maxsim(query[None], check_k(k), passing), k, where
         )
 
     def search_maxsim(
@@ -248,20 +248,8 @@ class FlatField:
         exact: bool = True,  # noqa: ARG002
     ) -> Sequence[Scored]:
         """Return the k best entries by MaxSim."""
-        query, options = unit_query(vectors, self.field.size), self._entries.options
-        return self._merge(
-            lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
-        )
-
-    def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
-        """Return the k best entries by MaxSim over the int8 copy, if there are so many entries that this is faster."""
-        query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
-        return self._merge(
-            lambda rows, passing: rows.skim_maxsim(query, check_k(k), passing, first_pass),
-            k,
-            where,
-            ordered=False,
-        )
+        query = unit_query(vectors, self.field.size)
+        return self._merge(lambda rows, passing: rows.search_maxsim(query, check_k(k), passing), k, where)
 
     def search_rows(self, vectors: FloatArray, k: int, where: Filter | None = None) -> list[Sequence[Scored]]:
         """Return for each row of the query the entries of the k nearest rows."""
@@ -297,10 +285,8 @@ class FlatField:
         search: Callable[[FieldRows, BoolArray | None], tuple[IntArray, FloatArray]],
         k: int,
         where: Filter | None,
-        *,
-        ordered: bool = True,
     ) -> Sequence[Scored]:
-        """Merge the best results of every segment, best first if they are to be ordered."""
+        """Merge the best results of every segment, best first."""
         numbers: list[IntArray] = [np.empty(0, np.int64)]
         scores: list[FloatArray] = [np.empty(0, np.float32)]
         view, start = self._entries.view(), 0
@@ -310,7 +296,7 @@ class FlatField:
             scores.append(found)
             start += len(segment)
         merged = ScoredRows(view.names, np.concatenate(numbers), rounded(np.concatenate(scores)))
-        return merged.best(k) if ordered or len(merged) > k else merged
+        return merged.best(k)
 
 
 _LIST = "flat.json"
@@ -399,7 +385,7 @@ class FlatEngine(Engine):
         """Write a part of a plan to disk."""
         if isinstance(part, FlatSegment):
             file = self._name(entries, _SEGMENT)
-            part.write(self.folder / file, self._options)
+            part.write(self.folder / file)
             segment = FlatSegment.read(self.folder / file, entries.fields)
             return StoredSegment(file, segment, np.zeros(0, np.int64), None)
         if len(part.dead) and part.dead_file is None:
@@ -430,20 +416,21 @@ class FlatEngine(Engine):
 def _plan(entries: FlatEntries, *, everything: bool) -> tuple[list[StoredSegment | FlatSegment], bool]:
     """Return the segments of a kind after a flush, those that stay and new ones, and whether anything changes.
 
-    Segments that are not much larger are merged with the buffered entries.
+    Segments that are not much larger are merged with the buffered entries, and those whose vectors are numbers of another type.
     """
     keep, merge = list(entries.stored), []
     waiting = entries.view().waiting
     fresh = 0 if waiting is None else len(waiting)
     size = fresh
-    sparse = [one for one in keep if len(one.dead) > _SPARSE * len(one.segment)]
+    dtype = entries.options.dtype
+    worn = [one for one in keep if len(one.dead) > _SPARSE * len(one.segment) or not one.segment.has(dtype)]
     several = everything and len(keep) + bool(fresh) > 1
     if several or (everything and keep and len(keep[0].dead)):
         keep, merge = [], keep
     else:
         first = merge_start([*(one.living for one in keep), size]) if size else len(keep)
         keep, merge = keep[:first], keep[first:]
-        merge += [one for one in sparse if one not in merge]
+        merge += [one for one in worn if one not in merge]
         keep = [one for one in keep if one not in merge]
     parts: list[StoredSegment | FlatSegment] = list(keep)
     # The oldest first, so that the order of entries depends on when they were added, not on the number of flushes.
@@ -456,7 +443,7 @@ def _plan(entries: FlatEntries, *, everything: bool) -> tuple[list[StoredSegment
     if waiting is not None:
         merged.append((waiting, np.arange(len(waiting))))
     if merged:
-        parts.append(FlatSegment.merged(merged) if merge else merged[0][0])
+        parts.append(FlatSegment.merged(merged, dtype) if merge else merged[0][0])
     changed = bool(fresh or merge or any(len(one.dead) and one.dead_file is None for one in keep))
     return parts, changed
 

@@ -19,33 +19,41 @@ from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised
+from mathamr.index.engines.flat.quantised import (
+    Quantised,
+    Stored,
+    arrays_of,
+    floats,
+    read_arrays,
+    rounded,
+    stored,
+)
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import TIE, best, similarities, top
+from mathamr.index.engines.maxsim import similarities, top
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 _FEW = 8
 """If fewer than one in this many entries pass a filter, only those are scored."""
+DTYPES = ("int8", "float16", "float32")
 _PIECE = 1 << 14
 """Number of vectors that are multiplied at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlatOptions:
-    """How the flat engine stores and scans vectors."""
+    """How the flat engine stores vectors."""
 
-    dtype: str = "float32"
-    """`float32`, or `float16` for half the disk and memory, with scores off by up to 0.001."""
-    first_pass: str = "auto"
-    """`int8`: an int8 copy finds the candidates; `none`: every vector is read; `auto`: the faster of both on this machine."""
+    dtype: str = "int8"
+    """`int8`, eight bits a number with scores off by up to 0.01; `float16`, by up to 0.001; or `float32`."""
+    first_pass: str = ""
+    """Written by earlier releases, whose default was `float32` with a copy of eight bits: their vectors are rounded."""
 
     def __post_init__(self) -> None:
-        for name, known in (("dtype", ("float32", "float16")), ("first_pass", ("auto", "int8", "none"))):
-            if getattr(self, name) not in known:
-                raise MathAMRError(
-                    f"the flat engine's {name} is {' or '.join(known)}, not {getattr(self, name)!r}"
-                )
+        if self.dtype not in DTYPES:
+            raise MathAMRError(f"the flat engine's dtype is {', '.join(DTYPES)}, not {self.dtype!r}")
+        if self.first_pass and self.dtype == "float32":
+            object.__setattr__(self, "dtype", "int8")
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +67,7 @@ class FieldRows(ABC):
     @classmethod
     @abstractmethod
     def arrange(
-        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
+        cls, entries: IntArray, vectors: Stored, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> Self:
         """Build the layout from rows that are concatenated by entry, and the number of rows of each."""
 
@@ -71,20 +79,20 @@ class FieldRows(ABC):
         vectors = np.concatenate([np.zeros((0, field.size), np.float32), *(each.vectors for each in rows)])
         return cls.arrange(
             np.array(numbers, np.int64),
-            vectors.astype(dtype, copy=False),
+            stored(vectors, dtype),
             np.array([len(each) for each in rows], np.int64),
             np.concatenate([np.zeros(0, np.int8), *(each.levels for each in rows)]).astype(np.int8),
             Strings.of(reference for each in rows for reference in each.references).cells,
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[FieldRows, IntArray, IntArray]]) -> Self:
-        """Join some places of several rows, each with the new numbers of their entries."""
+    def merged(cls, parts: Sequence[tuple[FieldRows, IntArray, IntArray]], dtype: str) -> Self:
+        """Join some places of several rows, each with the new numbers of their entries, as numbers of a type."""
         where = [_spread(rows.starts[places], rows.counts[places]) for rows, places, _ in parts]
         vectors = np.concatenate([rows._gather(places) for rows, places, _ in parts])
         return cls.arrange(
             np.concatenate([numbers for _, _, numbers in parts]),
-            vectors.astype(parts[0][0].dtype, copy=False),
+            stored(vectors, dtype),
             np.concatenate([rows.counts[places] for rows, places, _ in parts]),
             np.concatenate([part[0].levels[at] for part, at in zip(parts, where, strict=True)]),
             RaggedArray.joined(
@@ -139,17 +147,18 @@ class FieldRows(ABC):
     def _gather(self, places: IntArray) -> FloatArray:
         """Return the concatenated vectors of entries."""
 
-    @abstractmethod
     def search_maxsim(
-        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+        self, query: FloatArray, k: int, passing: BoolArray | None
     ) -> tuple[IntArray, FloatArray]:
         """Return places and scores of the k best by MaxSim, and of those that tie with the last."""
+        if passing is not None and passing.sum() * _FEW < len(self):
+            (places,) = np.nonzero(passing)
+            return top(places, self.score(query, places), k)
+        return top(*_passing(self.scan(query), passing), k)
 
-    def skim_maxsim(
-        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
-    ) -> tuple[IntArray, FloatArray]:
-        """Search like `search_maxsim`, with approximate scores if exact ones take longer."""
-        return self.search_maxsim(query, k, passing, first_pass)
+    @abstractmethod
+    def scan(self, query: FloatArray) -> FloatArray:
+        """Return the MaxSim of every entry."""
 
     def search_rows(
         self, query: FloatArray, k: int, passing: BoolArray | None
@@ -173,7 +182,7 @@ class FieldRows(ABC):
         """Return the exact MaxSim of some entries."""
 
     @abstractmethod
-    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
+    def arrays(self) -> dict[str, AnyArray]:
         """Return the arrays by name, to be written to a file."""
 
     def _common(self) -> dict[str, AnyArray]:
@@ -202,13 +211,13 @@ class FieldRows(ABC):
 class SingleRows(FieldRows):
     """Fields with one row per entry."""
 
-    vectors: AnyArray
+    vectors: Stored
 
     @classmethod
     def arrange(
         cls,
         entries: IntArray,
-        vectors: AnyArray,
+        vectors: Stored,
         counts: IntArray,  # noqa: ARG003
         levels: AnyArray,
         references: RaggedArray,
@@ -230,24 +239,14 @@ class SingleRows(FieldRows):
         return self.vectors.dtype
 
     def _gather(self, places: IntArray) -> FloatArray:
-        vectors: FloatArray = self.vectors[places].astype(np.float32, copy=False)
-        return vectors
+        return floats(self.vectors[places])
 
-    def search_maxsim(
-        self,
-        query: FloatArray,
-        k: int,
-        passing: BoolArray | None,
-        first_pass: str,  # noqa: ARG002
-    ) -> tuple[IntArray, FloatArray]:
-        """Search by the mean of the cosines."""
-        if passing is not None and passing.sum() * _FEW < len(self):
-            (places,) = np.nonzero(passing)
-            return top(places, self.score(query, places), k)
-        return top(*_passing(self.score(query), passing), k)
+    def scan(self, query: FloatArray) -> FloatArray:
+        """Return the mean of the cosines with every entry."""
+        return self.score(query)
 
     def _best_cosines(self, query: FloatArray) -> FloatArray:
-        return similarities(query, self.vectors.astype(np.float32, copy=False))
+        return similarities(query, floats(self.vectors))
 
     def score(self, query: FloatArray, places: IntArray | None = None) -> FloatArray:
         """Return the mean of the cosines, which is the cosine with the mean, of all entries unless some are given."""
@@ -255,18 +254,18 @@ class SingleRows(FieldRows):
         scores = np.empty(len(self) if places is None else len(places), np.float32)
         for start in range(0, len(scores), _PIECE):
             piece = slice(start, start + _PIECE)
-            some = self.vectors[piece if places is None else places[piece]].astype(np.float32, copy=False)
+            some = floats(self.vectors[piece if places is None else places[piece]])
             scores[piece] = similarities(mean, some)[0]
         return scores
 
-    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:  # noqa: ARG002
+    def arrays(self) -> dict[str, AnyArray]:
         """Return the arrays by name, to be written to a file."""
-        return self._common() | {"vectors": self.vectors}
+        return self._common() | arrays_of(self.vectors)
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> SingleRows:
         """Read the rows from the arrays of `arrays`."""
-        return cls(*_read_common(arrays), arrays["vectors"])
+        return cls(*_read_common(arrays), read_arrays(arrays))
 
     def fits(self, entries: int, size: int) -> bool:
         """Return True if the parts fit together."""
@@ -278,11 +277,10 @@ class ManyRows(FieldRows):
     """Fields with many rows per entry, in slots."""
 
     slots: Slots
-    quantised: Quantised | None = None
 
     @classmethod
     def arrange(
-        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
+        cls, entries: IntArray, vectors: Stored, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> ManyRows:
         """Sort entries by their number of rows."""
         order, slots = Slots.arrange(vectors, counts, entries)
@@ -302,105 +300,38 @@ class ManyRows(FieldRows):
     def _gather(self, places: IntArray) -> FloatArray:
         return self.slots.gather(places)
 
-    def search_maxsim(
-        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
-    ) -> tuple[IntArray, FloatArray]:
-        """Search by MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
-        slots = self.slots
-        count = len(self) if passing is None else int(passing.sum())
-        if passing is not None and (count * _FEW < len(self) or count <= k):
-            places = np.nonzero(passing)[0]
-            return top(places, slots.score(query, places), k)
-        if (
-            self.quantised is not None
-            and count > k
-            and (first_pass == "int8" or (first_pass == "auto" and count >= _FEW * k))
-        ):
-            return self._through_int8(self.quantised, query, k, passing)
-        return top(*_passing(slots.scan(query), passing), k)
-
-    def skim_maxsim(
-        self,
-        query: FloatArray,
-        k: int,
-        passing: BoolArray | None,
-        first_pass: str,
-        fewest_rows: int = FEWEST_ROWS,
-    ) -> tuple[IntArray, FloatArray]:
-        """Use the int8 copy alone, whose scores have its rounding error, unless there are few rows."""
-        count = len(self) if passing is None else int(passing.sum())
-        quantised = self.quantised
-        if (
-            quantised is None
-            or first_pass == "none"
-            or len(self.slots.vectors) < fewest_rows
-            or count * _FEW < len(self)
-            or count <= k
-        ):
-            return self.search_maxsim(query, k, passing, first_pass)
-        about, _ = quantised.bounded(self.slots, query)
-        if passing is not None:
-            about[~passing] = -np.inf
-        places = best(about, k)
-        return places, about[places]
-
-    def _through_int8(
-        self, quantised: Quantised, query: FloatArray, k: int, passing: BoolArray | None
-    ) -> tuple[IntArray, FloatArray]:
-        """Search exactly by the int8 copy: only entries that can be among the k best are scored by their own vectors."""
-        about, wrong = quantised.bounded(self.slots, query)
-        if passing is not None:
-            about[~passing] = -np.inf
-        first = best(about, k)
-        exact = self.slots.score(query, first)
-        floor = exact.min() - TIE
-        # Entries that stay below even with the largest error of all need no exact score.
-        (near,) = np.nonzero(about >= floor - wrong.most)
-        near = near[about[near] + wrong.of(near) >= floor]
-        others = np.setdiff1d(near, first, assume_unique=True)
-        return top(
-            np.concatenate([first, others]),
-            np.concatenate([exact, self.slots.score(query, others)]),
-            k,
-        )
+    def scan(self, query: FloatArray) -> FloatArray:
+        """Return the MaxSim of every entry."""
+        return self.slots.scan(self._asked(query))
 
     def _best_cosines(self, query: FloatArray) -> FloatArray:
-        return self.slots.best_cosines(query)
+        return self.slots.best_cosines(self._asked(query))
 
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """Return the exact MaxSim of some entries."""
-        return self.slots.score(query, places)
+        return self.slots.score(self._asked(query), places)
 
-    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
+    def _asked(self, query: FloatArray) -> FloatArray:
+        """Return a query with the precision of what it is compared with."""
+        return rounded(query) if isinstance(self.slots.vectors, Quantised) else query
+
+    def arrays(self) -> dict[str, AnyArray]:
         """Return the arrays by name, to be written to a file."""
-        parts = self._common() | {
-            "vectors": self.slots.vectors,
-            "counts": self.slots.counts,
-            "bounds": self.slots.bounds,
-        }
-        is_used = options.first_pass == "auto" and len(self.slots.vectors) >= FEWEST_ROWS
-        if is_used or options.first_pass == "int8":
-            parts |= Quantised.of(self.slots).arrays()
-        return parts
+        return (
+            self._common()
+            | arrays_of(self.slots.vectors)
+            | {"counts": self.slots.counts, "bounds": self.slots.bounds}
+        )
 
     @classmethod
     def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
         """Read the rows from the arrays of `arrays`."""
-        quantised = None
-        if "int8" in arrays and len(arrays["int8.longest"]) == len(
-            arrays["counts"]
-        ):  # files of the first release have one
-            parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
-            quantised = Quantised(*parts)
-        slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
-        return cls(*_read_common(arrays), slots, quantised)
+        return cls(*_read_common(arrays), Slots(read_arrays(arrays), arrays["counts"], arrays["bounds"]))
 
     def fits(self, entries: int, size: int) -> bool:
         """Return True if the parts fit together."""
         slots = self.slots
         if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
-            return False
-        if self.quantised is not None and self.quantised.numbers.shape != slots.vectors.shape:
             return False
         return self._fits(entries)
 

@@ -1,86 +1,105 @@
-"""An int8 copy of the vectors for a first pass over all posts, with a bound on its error.
+"""Vectors of length one as whole numbers of eight bits, which is how the flat engine stores and compares them.
 
-A vector v is stored as v̂ = s∘n with whole numbers n from -127 to 127 and one scale s per dimension. A query's row q,
-of length one, is scaled and rounded likewise, q∘s ≈ t·m, so that t·(m·n) is a product of whole numbers, for which
-processors have instructions. It differs from q·v by at most ‖v - v̂‖ + ‖q∘s - t·m‖·‖n‖. ‖v - v̂‖ and ‖n‖ are kept for
-every post, the rest is known when the query is: so is an interval that holds the exact score, and only posts whose
-interval reaches up to the k-th best need it. Nothing of the exact result is lost.
+A row v is stored as n = v · 127 / max |v|, rounded to whole numbers, and stands for n / ‖n‖. The rows of a query are rounded
+likewise, m / ‖m‖, so that a cosine is m·n / (‖m‖ ‖n‖): a product of whole numbers, for which processors have instructions.
+What is stored is what is scored: rounding a stored row again gives the same numbers, in whatever segment it lies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray, ByteArray, FloatArray, Int32Array
 from mathamr.core.onnxfile import OnnxGraph, multiplies_signed
-from mathamr.index.engines.flat.slots import Slots, share
 
-_LARGEST = 127
-_ROUNDING = 2.0**-23
-"""The largest error of a sum of float32 products, per term."""
-FEWEST_ROWS = 1 << 16
-"""With fewer vectors the exact scan takes only a few milliseconds, so that a first pass cannot save time."""
+_LARGEST = np.float32(127)
+_LEAST = np.float32(1e-30)
+"""What a row of zeros is divided by."""
+_AT_A_TIME = 1 << 16
+"""The number of rows that are rounded at a time."""
 LARGEST_PACKED = 64 << 20
 """The bytes up to which the numbers are kept as ONNX Runtime packs them, which is four times as fast for a query of few rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Quantised:
-    """The vectors of `Slots` as int8 numbers in the same layout."""
+    """Rows of whole numbers, and the length ‖n‖ of each."""
 
     numbers: npt.NDArray[np.int8]
-    scales: FloatArray
-    errors: FloatArray
-    """The largest ‖v - v̂‖ of each post."""
-    longest: FloatArray
-    """The largest ‖n‖ of each post."""
+    lengths: FloatArray
 
     @classmethod
-    def of(cls, slots: Slots) -> Quantised:
-        """Quantise the vectors to the nearest int8 numbers."""
-        reach = np.zeros(slots.vectors.shape[1], np.float32)
-        bases, widths = slots.bases.tolist(), slots.widths.tolist()
-        for begin, end in pairwise(bases):
-            piece = slots.vectors[begin:end].astype(np.float32, copy=False)
-            np.maximum(reach, np.abs(piece).max(axis=0), out=reach)
-        scales = reach / np.float32(_LARGEST)
-        divisors = np.where(scales > 0, scales, np.float32(1))
-        numbers = np.empty(slots.vectors.shape, np.int8)
-        errors, longest = np.empty((2, len(slots)), np.float32)
-        for block, begin, end in slots.blocks():
-            exact = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-            rounded = np.clip(np.rint(exact / divisors), -_LARGEST, _LARGEST)
-            numbers[bases[block] : bases[block + 1]] = rounded
-            for largest, rows in ((errors, exact - rounded * scales), (longest, rounded)):
-                norms = np.linalg.norm(rows, axis=1)
-                largest[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
-        return cls(numbers, scales, errors, longest)
+    def of(cls, vectors: AnyArray) -> Quantised:
+        """Round rows to whole numbers."""
+        numbers = np.empty(vectors.shape, np.int8)
+        lengths = np.empty(len(vectors), np.float32)
+        for begin in range(0, len(vectors), _AT_A_TIME):
+            part = slice(begin, begin + _AT_A_TIME)
+            whole = _whole(np.asarray(vectors[part], np.float32))
+            numbers[part], lengths[part] = whole, np.linalg.norm(whole, axis=1)
+        return cls(numbers, lengths)
 
-    def bounded(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, RoundingBound]:
-        """Return the approximate MaxSim of every post with a query, and the bounds of their errors, of which few are needed."""
-        scaled = query * self.scales
-        steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
-        whole = np.rint(scaled / steps)
-        lost = np.float32(np.linalg.norm(scaled - whole * steps, axis=1).mean())
-        weights = (steps[:, 0] / np.float32(len(query))).astype(np.float32)
-        rounding = np.float32((len(self.scales) + len(query) + 16) * _ROUNDING)
-        wrong = RoundingBound(self, lost, rounding)
-        numbers = whole.astype(np.int8)
-        if self.numbers.nbytes <= LARGEST_PACKED and self._scans:
-            return self._packed_scan(slots, numbers, weights), wrong
-        self._scans.append(1)
-        return self._in_blocks(slots, np.ascontiguousarray(numbers.T), weights), wrong
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, and of numbers in each."""
+        return self.numbers.shape
+
+    @property
+    def dtype(self) -> np.dtype[np.int8]:
+        """The type of the stored numbers."""
+        return self.numbers.dtype
+
+    def __getitem__(self, where: AnyArray | slice) -> Quantised:
+        return Quantised(self.numbers[where], self.lengths[where])
+
+    def floats(self) -> FloatArray:
+        """Return the rows that the numbers stand for."""
+        rows: FloatArray = self.numbers * self._inverse[:, None]
+        return rows
 
     @cached_property
-    def largest(self) -> tuple[np.float32, np.float32]:
-        """The largest of `errors` and of `longest`."""
-        return self.errors.max(initial=0), self.longest.max(initial=0)
+    def _inverse(self) -> FloatArray:
+        """1 / ‖n‖ of each row; 0 where the row is zero, as damaged files may have it."""
+        return np.divide(
+            np.float32(1), self.lengths, out=np.zeros(len(self), np.float32), where=self.lengths > 0
+        )
+
+    def cosines(self, query: FloatArray) -> Callable[[slice], FloatArray]:
+        """Return a function from places to the cosines of a query's rows with the rows there, by products of whole numbers.
+
+        The rows of the query are `rounded`; a row of the result is that of a row of the query.
+        """
+        whole = _whole(query)
+        shares = (1 / np.maximum(np.linalg.norm(whole, axis=1), 1)).astype(np.float32)[:, None]
+        numbers = whole.astype(np.int8)
+        packed = self._packed(numbers)
+        columns, multiply = np.ascontiguousarray(numbers.T), integer_products(self.shape[1])
+
+        def cosines(rows: slice) -> FloatArray:
+            products = (
+                multiply(unsigned(self.numbers[rows]), columns).T if packed is None else packed[:, rows]
+            )
+            return np.multiply(products, self._inverse[rows], dtype=np.float32) * shares
+
+        return cosines
+
+    def _packed(self, rows: AnyArray) -> Int32Array | None:
+        """Return the products with all numbers, which are laid out for this processor, if they are few and it is not the first time."""
+        if self.numbers.nbytes > LARGEST_PACKED:
+            return None
+        if not self._scans:
+            self._scans.append(1)
+            return None
+        return self._multiply(rows)
 
     @cached_property
     def _scans(self) -> list[int]:
@@ -91,61 +110,49 @@ class Quantised:
     def _multiply(self) -> Callable[[AnyArray], Int32Array]:
         return packed_products(self.numbers)
 
-    def _packed_scan(self, slots: Slots, rows: AnyArray, weights: FloatArray) -> FloatArray:
-        """Return the scan by one product with all numbers, which are laid out for this processor."""
-        products = self._multiply(rows)
-        scores = np.empty(len(slots), np.float32)
-        bases, widths = slots.bases.tolist(), slots.widths.tolist()
-        for block, begin, end in slots.blocks():
-            own = products[:, bases[block] : bases[block + 1]].reshape(-1, widths[block], end - begin)
-            scores[begin:end] = weights @ own.max(axis=1).astype(np.float32)
-        return scores
 
-    def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: FloatArray) -> FloatArray:
-        """Return the scan by products of whole blocks, which are shared among threads."""
-        scores = np.empty(len(slots), np.float32)
-        bases, widths = slots.bases.tolist(), slots.widths.tolist()
-        bounds, multiply = slots.bounds.tolist(), integer_products(len(self.scales))
-
-        def scan(first: int, last: int) -> None:
-            for block in range(first, last):
-                begin, end = bounds[block], bounds[block + 1]
-                products = multiply(unsigned(self.numbers[bases[block] : bases[block + 1]]), columns)
-                best = products.reshape(widths[block], end - begin, -1).max(axis=0)
-                scores[begin:end] = best.astype(np.float32) @ weights
-
-        share(scan, len(widths))
-        return scores
-
-    def arrays(self) -> dict[str, AnyArray]:
-        """Return the arrays by name, to be written to a file."""
-        return {
-            "int8": self.numbers,
-            "int8.scales": self.scales,
-            "int8.errors": self.errors,
-            "int8.longest": self.longest,
-        }
+Stored: TypeAlias = "AnyArray | Quantised"
+"""Rows as they are stored: of eight bits, or of sixteen or thirty-two in an array."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RoundingBound:
-    """Bounds the error of a query's scores: ‖v - v̂‖, the query's own rounding times ‖n‖, and the rounding of sums."""
+def stored(vectors: AnyArray, dtype: str) -> Stored:
+    """Return rows as numbers of a type."""
+    return Quantised.of(vectors) if dtype == "int8" else vectors.astype(dtype, copy=False)
 
-    _quantised: Quantised
-    _lost: np.float32
-    _rounding: np.float32
 
-    @property
-    def most(self) -> np.float32:
-        """The largest bound of all posts."""
-        error, length = self._quantised.largest
-        return error + self._lost * length + self._rounding
+def floats(rows: Stored) -> FloatArray:
+    """Return stored rows as they are compared."""
+    if isinstance(rows, Quantised):
+        return rows.floats()
+    exact: FloatArray = rows.astype(np.float32, copy=False)
+    return exact
 
-    def of(self, posts: AnyArray | slice) -> FloatArray:
-        """Return the bounds of some posts."""
-        errors, longest = self._quantised.errors, self._quantised.longest
-        wrong: FloatArray = errors[posts] + self._lost * longest[posts] + self._rounding
-        return wrong
+
+def rounded(query: FloatArray) -> FloatArray:
+    """Return the rows that the whole numbers of a query's rows stand for."""
+    return Quantised.of(query).floats()
+
+
+def arrays_of(rows: Stored) -> dict[str, AnyArray]:
+    """Return the arrays of stored rows by name, to be written to a file."""
+    if isinstance(rows, Quantised):
+        return {"numbers": rows.numbers, "lengths": rows.lengths}
+    return {"vectors": rows}
+
+
+def read_arrays(arrays: Mapping[str, AnyArray]) -> Stored:
+    """Return the rows of the arrays of `arrays_of`; a `ValueError` or `KeyError` tells what is wrong."""
+    if "numbers" not in arrays:
+        return arrays["vectors"]
+    numbers, lengths = arrays["numbers"], arrays["lengths"]
+    if numbers.dtype != np.int8 or lengths.shape != numbers.shape[:1]:
+        raise ValueError("numbers of eight bits with a length for each row")
+    return Quantised(numbers, lengths)
+
+
+def _whole(vectors: FloatArray) -> FloatArray:
+    largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0), _LEAST)
+    return np.rint(vectors * (_LARGEST / largest))
 
 
 @cache

@@ -15,7 +15,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry, Filter
-from mathamr.index.engines.flat.fieldrows import FieldRows, FlatOptions, read_rows, rows_of
+from mathamr.index.engines.flat.fieldrows import FieldRows, read_rows, rows_of
 from mathamr.index.engines.payloadcolumns import PayloadColumns
 from mathamr.systems.field import Field
 
@@ -36,7 +36,7 @@ class FlatSegment:
 
     @classmethod
     def of(cls, entries: Sequence[Entry], fields: Sequence[Field], dtype: str) -> FlatSegment:
-        """Return a segment of entries in memory that are not written yet; it is not quantised."""
+        """Return a segment of entries in memory that are not written yet."""
         totals = [sum(map(len, entry.rows.values())) for entry in entries]
         chosen = [entries[number] for number in np.argsort(totals, kind="stable").tolist()]
         return cls(
@@ -46,8 +46,8 @@ class FlatSegment:
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[FlatSegment, IntArray]]) -> FlatSegment:
-        """Return the given entries of several segments in one."""
+    def merged(cls, parts: Sequence[tuple[FlatSegment, IntArray]], dtype: str) -> FlatSegment:
+        """Return the given entries of several segments in one, their vectors as numbers of a type."""
         order = np.argsort(np.concatenate([part._totals[rows] for part, rows in parts]), kind="stable")
         numbers = np.empty(len(order), np.int64)
         numbers[order] = np.arange(len(order))
@@ -63,11 +63,15 @@ class FlatSegment:
                 own = part.fields[name]
                 places = own.places(rows)
                 found.append((own, places, renumbered[own.entries[places]]))
-            fields[name] = type(kind).merged(found)
+            fields[name] = type(kind).merged(found, dtype)
         return cls(Strings(ids.take(order)), payloads.take(order), fields)
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def has(self, dtype: str) -> bool:
+        """Return True if the vectors of all fields are numbers of a type."""
+        return all(rows.dtype == dtype for rows in self.fields.values())
 
     @cached_property
     def _totals(self) -> IntArray:
@@ -94,12 +98,12 @@ class FlatSegment:
         numbers = map(self._numbers.get, ids)
         return np.array([number for number in numbers if number is not None], np.int64)
 
-    def write(self, path: Path, options: FlatOptions) -> int:
+    def write(self, path: Path) -> int:
         """Write the segment; return its size in bytes."""
         arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends}
         arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
         for field, rows in self.fields.items():
-            parts = rows.arrays(options)
+            parts = rows.arrays()
             arrays |= {f"field.{field}.{name}": array for name, array in parts.items()}
         return write_arrays(path, arrays)
 

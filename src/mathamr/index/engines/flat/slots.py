@@ -17,12 +17,15 @@ from functools import cache, cached_property
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray, IntArray
+from mathamr.index.engines.flat.quantised import Quantised, Stored, floats
 from mathamr.index.engines.maxsim import similarities
 
 BLOCK = 8192
 """Number of vectors of a block; their similarities with a query fit the CPU cache."""
 _SMALL = 1024
 """Smallest number of vectors of a block, since every block costs some microseconds."""
+FEWEST_ROWS = 1 << 16
+"""The number of vectors of eight bits from which products of whole numbers are faster than loading ONNX Runtime takes."""
 _GATHERED = 2048
 """Number of vectors of single posts that are copied together at a time."""
 _FEW = 4
@@ -33,13 +36,13 @@ _FEW = 4
 class Slots:
     """Blocks of vectors: block b holds the posts ``bounds[b]`` to ``bounds[b+1]``, in as many slots as the last has."""
 
-    vectors: AnyArray
+    vectors: Stored
     counts: IntArray
     bounds: IntArray
 
     @classmethod
     def arrange(
-        cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None, block_rows: int = BLOCK
+        cls, vectors: Stored, counts: AnyArray, ranks: IntArray | None = None, block_rows: int = BLOCK
     ) -> tuple[IntArray, Slots]:
         """Build slots from vectors that are concatenated by post; return the order of the posts as well.
 
@@ -51,12 +54,12 @@ class Slots:
         order = np.argsort(counts, kind="stable") if ranks is None else np.lexsort((ranks, counts))
         bounds = _bounds(counts[order], block_rows)
         empty = cls(vectors[:0], counts[order], bounds)
-        slots = cls(np.empty((empty.bases[-1], vectors.shape[1]), vectors.dtype), counts[order], bounds)
-        for block, begin, end in slots.blocks():
+        where = np.empty(empty.bases[-1], np.int64)
+        for block, begin, end in empty.blocks():
             posts = order[begin:end]
-            rows = starts[posts] + np.minimum(np.arange(slots.widths[block])[:, None], counts[posts] - 1)
-            slots.vectors[slots.bases[block] : slots.bases[block + 1]] = vectors[rows.ravel()]
-        return order, slots
+            rows = starts[posts] + np.minimum(np.arange(empty.widths[block])[:, None], counts[posts] - 1)
+            where[empty.bases[block] : empty.bases[block + 1]] = rows.ravel()
+        return order, cls(vectors[where], counts[order], bounds)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -88,16 +91,16 @@ class Slots:
         counts = self.counts[posts]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         where = np.repeat(firsts, counts) + within * np.repeat(strides, counts)
-        vectors: FloatArray = self.vectors.take(where, axis=0).astype(np.float32, copy=False)
-        return vectors
+        return floats(self.vectors[where])
 
     def scan(self, query: FloatArray) -> FloatArray:
         """Return the MaxSim of every post with a query."""
         scores, bounds = np.empty(len(self), np.float32), self.bounds.tolist()
+        best = self._best_of_block(query)
 
         def scan(first: int, last: int) -> None:
             for block in range(first, last):
-                scores[bounds[block] : bounds[block + 1]] = self._best_of_block(query, block).mean(axis=0)
+                scores[bounds[block] : bounds[block + 1]] = best(block).mean(axis=0)
 
         if len(self.widths) < _FEW:
             scan(0, len(self.widths))
@@ -107,15 +110,25 @@ class Slots:
 
     def best_cosines(self, query: FloatArray) -> FloatArray:
         """Return the best cosine of each row of a query with the vectors of each post."""
-        blocks = (self._best_of_block(query, block) for block in range(len(self.widths)))
+        best = self._best_of_block(query)
+        blocks = (best(block) for block in range(len(self.widths)))
         return np.concatenate([np.empty((len(query), 0), np.float32), *blocks], axis=1)
 
-    def _best_of_block(self, query: FloatArray, block: int) -> FloatArray:
-        begin, end = self.bases[block : block + 2].tolist()
-        vectors = self.vectors[begin:end].astype(np.float32, copy=False)
-        best: FloatArray = (
-            similarities(query, vectors).reshape(len(query), self.widths[block], -1).max(axis=1)
-        )
+    def _best_of_block(self, query: FloatArray) -> Callable[[int], FloatArray]:
+        """Return a function from a block to the best cosine of each row of a query with the vectors of each of its posts."""
+        bases, widths = self.bases.tolist(), self.widths.tolist()
+        vectors = self.vectors
+        if isinstance(vectors, Quantised) and len(vectors) >= FEWEST_ROWS:
+            cosines = vectors.cosines(query)
+        else:
+
+            def cosines(rows: slice) -> FloatArray:
+                return similarities(query, floats(vectors[rows]))
+
+        def best(block: int) -> FloatArray:
+            found: FloatArray = cosines(slice(bases[block], bases[block + 1]))
+            return found.reshape(len(query), widths[block], -1).max(axis=1)
+
         return best
 
     def score(self, query: FloatArray, posts: IntArray) -> FloatArray:
@@ -124,17 +137,14 @@ class Slots:
         firsts, strides = self.rows(posts)
         counts = self.counts[posts]
         ends = np.cumsum(counts)
-        # All pieces share one buffer: fresh memory would take longer than its copying.
         rows = max(_GATHERED, int(counts.max(initial=0)))
-        buffer = np.empty((rows, self.vectors.shape[1]), self.vectors.dtype)
         begin = done = 0
         while begin < len(posts):
             end = int(np.searchsorted(ends, done + rows, side="right"))
             own, starts = counts[begin:end], ends[begin:end] - counts[begin:end] - done
             within = np.arange(int(ends[end - 1]) - done) - np.repeat(starts, own)
             where = np.repeat(firsts[begin:end], own) + within * np.repeat(strides[begin:end], own)
-            vectors = self.vectors.take(where, axis=0, out=buffer[: len(where)], mode="clip")
-            cosines = similarities(query, vectors.astype(np.float32, copy=False))
+            cosines = similarities(query, floats(self.vectors[where]))
             scores[begin:end] = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
             begin, done = end, int(ends[end - 1])
         return scores
