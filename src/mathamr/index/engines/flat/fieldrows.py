@@ -23,13 +23,14 @@ from mathamr.index.engines.flat.quantised import (
     Quantised,
     Stored,
     arrays_of,
+    cosines,
     floats,
     read_arrays,
     rounded,
     stored,
 )
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import similarities, top
+from mathamr.index.engines.maxsim import top
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
@@ -168,8 +169,8 @@ class FieldRows(ABC):
         They are rows of the k entries whose best rows are nearest.
         """
         found = []
-        for row, cosines in zip(query, self._best_cosines(query), strict=True):
-            places, _ = top(*_passing(cosines, passing), k)
+        for row, best in zip(query, self._best_cosines(query), strict=True):
+            places, _ = top(*_passing(best, passing), k)
             found.append(top(np.repeat(places, self.counts[places]), self._gather(places) @ row, k))
         return found
 
@@ -246,7 +247,7 @@ class SingleRows(FieldRows):
         return self.score(query)
 
     def _best_cosines(self, query: FloatArray) -> FloatArray:
-        return similarities(query, floats(self.vectors))
+        return cosines(query, self.vectors)
 
     def score(self, query: FloatArray, places: IntArray | None = None) -> FloatArray:
         """Return the mean of the cosines, which is the cosine with the mean, of all entries unless some are given."""
@@ -254,8 +255,7 @@ class SingleRows(FieldRows):
         scores = np.empty(len(self) if places is None else len(places), np.float32)
         for start in range(0, len(scores), _PIECE):
             piece = slice(start, start + _PIECE)
-            some = floats(self.vectors[piece if places is None else places[piece]])
-            scores[piece] = similarities(mean, some)[0]
+            scores[piece] = cosines(mean, self.vectors[piece if places is None else places[piece]])[0]
         return scores
 
     def arrays(self) -> dict[str, AnyArray]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray, ByteArray, FloatArray, Int32Array
 from mathamr.core.onnxfile import OnnxGraph, multiplies_signed
+from mathamr.index.engines.maxsim import similarities
 
 _LARGEST = np.float32(127)
 _LEAST = np.float32(1e-30)
@@ -63,17 +64,17 @@ class Quantised:
 
     def floats(self) -> FloatArray:
         """Return the rows that the numbers stand for."""
-        rows: FloatArray = self.numbers * self._inverse[:, None]
+        rows: FloatArray = self.numbers * self.inverse[:, None]
         return rows
 
     @cached_property
-    def _inverse(self) -> FloatArray:
+    def inverse(self) -> FloatArray:
         """1 / ‖n‖ of each row; 0 where the row is zero, as damaged files may have it."""
         return np.divide(
             np.float32(1), self.lengths, out=np.zeros(len(self), np.float32), where=self.lengths > 0
         )
 
-    def cosines(self, query: FloatArray) -> Callable[[slice], FloatArray]:
+    def whole_cosines(self, query: FloatArray) -> Callable[[slice], FloatArray]:
         """Return a function from places to the cosines of a query's rows with the rows there, by products of whole numbers.
 
         The rows of the query are `rounded`; a row of the result is that of a row of the query.
@@ -88,7 +89,7 @@ class Quantised:
             products = (
                 multiply(unsigned(self.numbers[rows]), columns).T if packed is None else packed[:, rows]
             )
-            return np.multiply(products, self._inverse[rows], dtype=np.float32) * shares
+            return np.multiply(products, self.inverse[rows], dtype=np.float32) * shares
 
         return cosines
 
@@ -126,6 +127,13 @@ def floats(rows: Stored) -> FloatArray:
         return rows.floats()
     exact: FloatArray = rows.astype(np.float32, copy=False)
     return exact
+
+
+def cosines(query: FloatArray, rows: Stored) -> FloatArray:
+    """Return the cosines of a query's rows with stored rows, a row of the result for each row of the query."""
+    if isinstance(rows, Quantised):
+        return similarities(query, rows.numbers.astype(np.float32)) * rows.inverse
+    return similarities(query, floats(rows))
 
 
 def rounded(query: FloatArray) -> FloatArray:

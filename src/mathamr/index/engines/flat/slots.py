@@ -17,8 +17,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray, IntArray
-from mathamr.index.engines.flat.quantised import Quantised, Stored, floats
-from mathamr.index.engines.maxsim import similarities
+from mathamr.index.engines.flat.quantised import Quantised, Stored, cosines, floats
 
 BLOCK = 8192
 """Number of vectors of a block; their similarities with a query fit the CPU cache."""
@@ -119,14 +118,14 @@ class Slots:
         bases, widths = self.bases.tolist(), self.widths.tolist()
         vectors = self.vectors
         if isinstance(vectors, Quantised) and len(vectors) >= FEWEST_ROWS:
-            cosines = vectors.cosines(query)
+            similar = vectors.whole_cosines(query)
         else:
 
-            def cosines(rows: slice) -> FloatArray:
-                return similarities(query, floats(vectors[rows]))
+            def similar(rows: slice) -> FloatArray:
+                return cosines(query, vectors[rows])
 
         def best(block: int) -> FloatArray:
-            found: FloatArray = cosines(slice(bases[block], bases[block + 1]))
+            found: FloatArray = similar(slice(bases[block], bases[block + 1]))
             return found.reshape(len(query), widths[block], -1).max(axis=1)
 
         return best
@@ -144,8 +143,8 @@ class Slots:
             own, starts = counts[begin:end], ends[begin:end] - counts[begin:end] - done
             within = np.arange(int(ends[end - 1]) - done) - np.repeat(starts, own)
             where = np.repeat(firsts[begin:end], own) + within * np.repeat(strides[begin:end], own)
-            cosines = similarities(query, floats(self.vectors[where]))
-            scores[begin:end] = np.maximum.reduceat(cosines, starts, axis=1).mean(axis=0)
+            similar = cosines(query, self.vectors[where])
+            scores[begin:end] = np.maximum.reduceat(similar, starts, axis=1).mean(axis=0)
             begin, done = end, int(ends[end - 1])
         return scores
 
