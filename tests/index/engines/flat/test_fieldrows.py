@@ -40,6 +40,12 @@ def test_maxsim_is_that_of_the_stored_rows_with_the_rounded_query(
         assert set(np.argsort(-exact)[:wanted]) <= set(found.tolist())
         np.testing.assert_allclose(scores, exact[found], atol=1e-6)
         np.testing.assert_allclose(rows.score(query, found), exact[found], atol=1e-6)
+    nearest, cosines = rows.search_rows(query[:1], k, passing)[0]
+    own = rows.fetch(nearest)
+    assert all(
+        np.isclose(each.vectors @ rounded(query[:1])[0], cosine, atol=1e-6).any()
+        for each, cosine in zip(own, cosines, strict=True)
+    )
 
 
 def _places(rows: ManyRows) -> list[tuple[int, int]]:

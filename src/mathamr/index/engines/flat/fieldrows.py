@@ -169,10 +169,15 @@ class FieldRows(ABC):
         They are rows of the k entries whose best rows are nearest.
         """
         found = []
+        query = self._asked(query)
         for row, best in zip(query, self._best_cosines(query), strict=True):
             places, _ = top(*_passing(best, passing), k)
             found.append(top(np.repeat(places, self.counts[places]), self._gather(places) @ row, k))
         return found
+
+    def _asked(self, query: FloatArray) -> FloatArray:
+        """Return a query with the precision of what it is compared with."""
+        return query
 
     @abstractmethod
     def _best_cosines(self, query: FloatArray) -> FloatArray:
@@ -305,14 +310,14 @@ class ManyRows(FieldRows):
         return self.slots.scan(self._asked(query))
 
     def _best_cosines(self, query: FloatArray) -> FloatArray:
-        return self.slots.best_cosines(self._asked(query))
+        return self.slots.best_cosines(query)
 
     def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """Return the exact MaxSim of some entries."""
         return self.slots.score(self._asked(query), places)
 
     def _asked(self, query: FloatArray) -> FloatArray:
-        """Return a query with the precision of what it is compared with."""
+        """Return a query with the precision of what it is compared with: rounded, if that has eight bits."""
         return rounded(query) if isinstance(self.slots.vectors, Quantised) else query
 
     def arrays(self) -> dict[str, AnyArray]:

@@ -89,7 +89,8 @@ class Quantised:
             products = (
                 multiply(unsigned(self.numbers[rows]), columns).T if packed is None else packed[:, rows]
             )
-            return np.multiply(products, self.inverse[rows], dtype=np.float32) * shares
+            similar: FloatArray = np.multiply(products, self.inverse[rows], dtype=np.float32) * shares
+            return similar
 
         return cosines
 
@@ -132,7 +133,8 @@ def floats(rows: Stored) -> FloatArray:
 def cosines(query: FloatArray, rows: Stored) -> FloatArray:
     """Return the cosines of a query's rows with stored rows, a row of the result for each row of the query."""
     if isinstance(rows, Quantised):
-        return similarities(query, rows.numbers.astype(np.float32)) * rows.inverse
+        similar: FloatArray = similarities(query, rows.numbers.astype(np.float32)) * rows.inverse
+        return similar
     return similarities(query, floats(rows))
 
 
@@ -160,7 +162,8 @@ def read_arrays(arrays: Mapping[str, AnyArray]) -> Stored:
 
 def _whole(vectors: FloatArray) -> FloatArray:
     largest = np.maximum(np.abs(vectors).max(axis=1, keepdims=True, initial=0), _LEAST)
-    return np.rint(vectors * (_LARGEST / largest))
+    whole: FloatArray = np.rint(vectors * (_LARGEST / largest))
+    return whole
 
 
 @cache

@@ -125,8 +125,9 @@ class Slots:
                 return cosines(query, vectors[rows])
 
         def best(block: int) -> FloatArray:
-            found: FloatArray = similar(slice(bases[block], bases[block + 1]))
-            return found.reshape(len(query), widths[block], -1).max(axis=1)
+            found = similar(slice(bases[block], bases[block + 1])).reshape(len(query), widths[block], -1)
+            nearest: FloatArray = found.max(axis=1)
+            return nearest
 
         return best
 
