@@ -295,6 +295,14 @@ def test_vectors_of_an_earlier_release_are_rounded_when_something_is_written(tmp
         each.close()
 
 
+def test_a_new_engine_keeps_the_bits_it_is_asked_for(tmp_path: Path) -> None:
+    options = {"dtype": "float32", "first_pass": "int8"}
+    engine = create_engine(tmp_path / "engine", FIELDS, "flat", options)
+    engine.upsert("posts", some_posts(1, 3))
+    engine.close()
+    same_rows(opened(tmp_path / "engine")["parts"].fetch(["p2"])["p2"], some_posts(1, 3)[2].rows["parts"])
+
+
 def test_impossible_options_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="the flat engine's dtype is int8, float16, float32, not 'float8'"):
         created(tmp_path / "engine", dtype="float8")

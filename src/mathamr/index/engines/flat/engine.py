@@ -335,8 +335,9 @@ class FlatEngine(Engine):
 
     @classmethod
     def choose_options(cls, options: Mapping[str, Any] | None) -> FlatOptions:
-        """Return the options from names and values."""
-        return read_options(FlatOptions, cls.name, options)
+        """Return the options from names and values; `first_pass` of earlier releases is passed over."""
+        named = {name: value for name, value in (options or {}).items() if name != "first_pass"}
+        return read_options(FlatOptions, cls.name, named)
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False, is_new: bool = False) -> Self:  # noqa: ARG003
