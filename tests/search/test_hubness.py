@@ -61,7 +61,7 @@ class Given:
 
 
 def filled(folder: Path, name: str, rows: dict[str, FloatArray]) -> Engine:
-    options = {"url": "local"} if name == "qdrant" else {}
+    options = {"url": "local"} if name == "qdrant" else {"dtype": "float32"}
     engine = create_engine(folder, [Field(name="one", of="posts", size=SIZE)], name, options)
     engine.upsert(
         "posts", [Entry(each, {"one": Vectors.one(row, Level.DOCUMENT, each)}) for each, row in rows.items()]

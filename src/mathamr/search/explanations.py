@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.trees import trees_of
 from mathamr.index.catalogue.occurrences import FormulaEntry
@@ -72,7 +74,9 @@ def aligned_post(
     system = archive.system
     wording = system.wording_size if isinstance(system, JoinsWording) else 0
     shown_title = plain(title_of(shown))
-    return align(context.query.post, context.rows(field), post, stored, shown_title, formula_id, wording)
+    asked = context.rows(field)
+    compared = replace(asked, vectors=archive.engine[field.name].as_compared(asked.vectors))
+    return align(context.query.post, compared, post, stored, shown_title, formula_id, wording)
 
 
 def matched_formula(archive: IndexStorage, context: QueryContext, entry: FormulaEntry) -> FormulaMatch:

@@ -99,6 +99,9 @@ class FieldReader(Protocol):
     def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """Return the exact MaxSim of these entries; unknown ids are left out."""
 
+    def as_compared(self, vectors: FloatArray) -> FloatArray:
+        """Return the rows of a query with the precision in which the field compares them."""
+
 
 class Engine(ABC):
     """Entries by kind and id, their vectors by field; a store for every kind, and a reader for every field.

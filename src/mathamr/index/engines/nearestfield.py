@@ -75,6 +75,10 @@ class NearestField:
             found += self._collection.nearest(query, self.field, len(batch), among=batch)
         return best([name for name, _ in found], [score / rows for _, score in found], len(found))
 
+    def as_compared(self, vectors: FloatArray) -> FloatArray:
+        """Return the rows of a query as they are."""
+        return vectors
+
     def _reduced(self, query: FloatArray) -> tuple[FloatArray, int]:
         """Return the query that is sent to the store, and the divisor of its scores.
 

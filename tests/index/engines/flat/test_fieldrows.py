@@ -8,7 +8,7 @@ import pytest
 from mathamr.core.storage.raggedarrays import Strings
 from mathamr.index.engines.flat import slots as slots_module
 from mathamr.index.engines.flat.fieldrows import ManyRows
-from mathamr.index.engines.flat.quantised import rounded, stored
+from mathamr.index.engines.flat.quantised import rounded_rows, stored
 from tests.index.engines.entries import naive_maxsim, units
 
 SIZE = 32
@@ -28,7 +28,7 @@ def test_maxsim_is_that_of_the_stored_rows_with_the_rounded_query(
     rows = ManyRows.arrange(np.arange(len(COUNTS)), stored(vectors, "int8"), COUNTS, levels, references)
     passing = None if share is None else draw.random(len(COUNTS)) < share
     exact = np.array(
-        [naive_maxsim(rounded(query), each.vectors) for each in rows.fetch(np.arange(len(rows)))]
+        [naive_maxsim(rounded_rows(query), each.vectors) for each in rows.fetch(np.arange(len(rows)))]
     )
     near = np.array([naive_maxsim(query, vectors[of : of + n]) for of, n in _places(rows)])
     assert 0 < np.abs(exact - near).max() < 0.01
@@ -43,7 +43,7 @@ def test_maxsim_is_that_of_the_stored_rows_with_the_rounded_query(
     nearest, cosines = rows.search_rows(query[:1], k, passing)[0]
     own = rows.fetch(nearest)
     assert all(
-        np.isclose(each.vectors @ rounded(query[:1])[0], cosine, atol=1e-6).any()
+        np.isclose(each.vectors @ rounded_rows(query[:1])[0], cosine, atol=1e-6).any()
         for each, cosine in zip(own, cosines, strict=True)
     )
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.engines.flat import slots as slots_module
-from mathamr.index.engines.flat.quantised import Quantised, integer_products, rounded, unsigned
+from mathamr.index.engines.flat.quantised import Quantised, integer_products, rounded_rows, unsigned
 from mathamr.index.engines.flat.slots import BLOCK, Slots
 from tests.index.engines.entries import naive_maxsim, units
 
@@ -83,7 +83,7 @@ def test_products_of_whole_numbers_are_those_of_the_rows_they_stand_for(
         vectors = np.zeros_like(vectors)
         query[0] = 0
     _, slots = Slots.arrange(Quantised.of(vectors), counts)
-    asked = rounded(query)
+    asked = rounded_rows(query)
     by_floats = slots.scan(asked)
     assert np.isfinite(by_floats).all()
     monkeypatch.setattr(slots_module, "FEWEST_ROWS", 1)

@@ -32,6 +32,7 @@ from mathamr.index.engines.entry import (
     unit_query,
 )
 from mathamr.index.engines.flat.fieldrows import FieldRows, FlatOptions
+from mathamr.index.engines.flat.quantised import rounded_rows
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.index.scored import EntryNames, Scored, ScoredRows, best, check_k, rounded
 from mathamr.systems.field import Field, FieldTarget
@@ -279,6 +280,10 @@ class FlatField:
             found += names
             scores.append(rows.score(query, places))
         return best(found, np.concatenate(scores), len(found))
+
+    def as_compared(self, vectors: FloatArray) -> FloatArray:
+        """Return the rows of a query with the precision in which the field compares them."""
+        return rounded_rows(vectors) if self.field.many and self._entries.options.dtype == "int8" else vectors
 
     def _merge(
         self,

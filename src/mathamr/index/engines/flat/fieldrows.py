@@ -26,7 +26,7 @@ from mathamr.index.engines.flat.quantised import (
     cosines,
     floats,
     read_arrays,
-    rounded,
+    rounded_rows,
     stored,
 )
 from mathamr.index.engines.flat.slots import Slots
@@ -318,7 +318,7 @@ class ManyRows(FieldRows):
 
     def _asked(self, query: FloatArray) -> FloatArray:
         """Return a query with the precision of what it is compared with: rounded, if that has eight bits."""
-        return rounded(query) if isinstance(self.slots.vectors, Quantised) else query
+        return rounded_rows(query) if isinstance(self.slots.vectors, Quantised) else query
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return the arrays by name, to be written to a file."""

@@ -77,7 +77,7 @@ class Quantised:
     def whole_cosines(self, query: FloatArray) -> Callable[[slice], FloatArray]:
         """Return a function from places to the cosines of a query's rows with the rows there, by products of whole numbers.
 
-        The rows of the query are `rounded`; a row of the result is that of a row of the query.
+        The rows of the query are rounded; a row of the result is that of a row of the query.
         """
         whole = _whole(query)
         shares = (1 / np.maximum(np.linalg.norm(whole, axis=1), 1)).astype(np.float32)[:, None]
@@ -138,7 +138,7 @@ def cosines(query: FloatArray, rows: Stored) -> FloatArray:
     return similarities(query, floats(rows))
 
 
-def rounded(query: FloatArray) -> FloatArray:
+def rounded_rows(query: FloatArray) -> FloatArray:
     """Return the rows that the whole numbers of a query's rows stand for."""
     return Quantised.of(query).floats()
 
