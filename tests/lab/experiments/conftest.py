@@ -23,7 +23,7 @@ TOPICS = 4
 QUESTIONS = 8
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def qdrant() -> Iterator[None]:
     """Approximate search without a server: Qdrant's client keeps what it is given in the engine's folder."""
     with pytest.MonkeyPatch.context() as patch:
