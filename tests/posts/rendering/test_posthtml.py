@@ -7,7 +7,7 @@ import pytest
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.rendering.drawing import draw, draw_formula
-from mathamr.posts.rendering.posthtml import Reference, body_html, title_html
+from mathamr.posts.rendering.posthtml import Reference, body_html, formula_html, title_html
 from mathamr.serve.pieces import shown_pieces, title_shown
 from tests.cases import cases
 
@@ -76,6 +76,11 @@ def test_a_formula_that_cannot_be_drawn_says_where_and_shows_its_source() -> Non
     assert drawn.error is not None
     assert set(drawn.error) == {"message", "offset"}
     assert '<code class="broken">' in body_html(_post("$" + "{" * 5000 + "}" * 5000 + "$", "text"), 20_000)
+
+
+def test_a_formula_in_which_nothing_stands_shows_nothing() -> None:
+    assert formula_html(Formula("7", "")) == '<span class="formula" data-formula="7"></span>'
+    assert "MathML" in formula_html(Formula("7", "", presentation_mathml="<math><broken</math>"))
 
 
 def test_long_posts_are_cut_and_say_so() -> None:

@@ -115,7 +115,9 @@ def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
     """Return a formula of a post for a page, under its id."""
     kind = "formula display" if formula.display else "formula"
     drawn = draw_formula(formula, macros).mathml
-    inside = drawn or f'<code class="broken">{escape(formula.latex[:LONGEST_FORMULA]) or "MathML"}</code>'
+    has_mathml = formula.presentation_mathml or formula.content_mathml
+    written = formula.latex[:LONGEST_FORMULA] or ("MathML" if has_mathml else "")
+    inside = drawn or (f'<code class="broken">{escape(written)}</code>' if written.strip() else "")
     return f'<span class="{kind}" data-formula="{escape(formula.id)}">{inside}</span>'
 
 
