@@ -95,7 +95,7 @@ class Killing:
         self._changes()
         self._copies(first)
         if self.options.engine == "flat":
-            self._moves(first)
+            self._moves()
         for limit in FULL_DISKS:
             self._fill(limit, second)
 
@@ -197,7 +197,7 @@ class Killing:
                 in_child(bring_back(packed, out))
             _same(_content(out), expected, f"a restoration killed at step {point}", "the index")
 
-    def _moves(self, expected: Any) -> None:
+    def _moves(self) -> None:
         """An index whose engine gets other options is whole as it was or, once finished, as it is wanted."""
         posts = self.folder / "posts.jsonl"
         shutil.copyfile(self.before, posts)
@@ -206,12 +206,14 @@ class Killing:
         def move(out: Path) -> Callable[[Any], None]:
             return lambda _: build_index([posts], out, options) and None
 
-        total = in_child(move(self._copied("before", "moved"))).steps
+        moved = self._copied("before", "moved")
+        total = in_child(move(moved)).steps
+        wanted = _content(moved)
         for number, point in enumerate(self._points(total)):
             out = self._copied("before", f"moved-{number}")
             self._kill(move(out), out, f"step {point} of the move", kill_at=point)
             in_child(move(out))
-            _same(_content(out), expected, f"a move killed at step {point} and finished", "the index")
+            _same(_content(out), wanted, f"a move killed at step {point} and finished", "the moved index")
             shutil.rmtree(out)
 
     def _after(self, steps: list[tuple[str, Post]]) -> dict[str, str]:

@@ -66,8 +66,8 @@ def test_scores_of_structures_are_cosines_of_what_the_system_encodes(pool: Path,
     ours = system.structures([parse(latex).opt for latex in QUERIES.values()])
     theirs = system.structures([parse(latex).opt for latex in LATEX])
     for topic, expected in zip(QUERIES, ours @ theirs.T, strict=True):
-        # Weights are stored in sixteen bits.
-        np.testing.assert_allclose(scores(run, topic), expected, atol=2e-3)
+        # Weights are stored in sixteen bits, vectors in eight.
+        np.testing.assert_allclose(scores(run, topic), expected, atol=6e-3)
 
 
 def test_a_judged_pool_is_read_with_quoted_trees(tmp_path: Path) -> None:
