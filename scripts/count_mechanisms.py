@@ -1,7 +1,8 @@
 """How many mechanisms read posts and formulas: `python scripts/count_mechanisms.py [--names] [REVISION…]` counts them in each revision.
 
 Beside the lines of the rooms it counts the modules that decide where a document is cut, that follow relative paths, that interpret the
-constructs of LaTeX formulas, and that list functions, kinds of statements, Greek letters or digits above and below the line.
+constructs of LaTeX formulas, and that list functions, kinds of statements, Greek letters or digits above and below the line; and the
+limits: constants of a module or a class with a number, named as the most or the longest of something, and fields of `Limits`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 ROOMS = ("posts", "formulas")
+LIMITED = (*ROOMS, "serve")
+"""The rooms whose limits are counted."""
 LIBRARIES = ("formats/lean/", "formats/coq.py", "formats/declaration/")
 """What of `posts` reads formal libraries."""
 LISTS = {
@@ -23,6 +26,7 @@ LISTS = {
     "lists of scripts": "₁ ₂ ₃ ¹ ² ³",
 }
 """Words of which at least half, in one literal, make it a list of such words."""
+_LIMIT = re.compile(r"(?:^|_)(?:MOST|LONGEST|LARGEST|DEEPEST|WIDEST|SLOWEST|HIGHEST|BUDGET|STEPS|SECONDS|MEMORY|MEGABYTES|FREELY|LIMIT|PATIENCE)(?:_|$)")  # fmt: skip
 _WORD = re.compile(r"[A-Za-z]+|[₀-₉⁰¹²³⁴-⁹]")
 
 
@@ -55,6 +59,19 @@ def mechanisms(file: str, source: str) -> Iterator[tuple[str, str]]:
                     yield kind, f"{file}:{node.lineno}"
 
 
+def limits(source: str) -> Iterator[str]:
+    """Yield the names of the limits of a module."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            for name in (each.id for each in names if isinstance(each, ast.Name)):
+                of_server = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "_limit"
+                if of_server or (_LIMIT.search(name) and re.search(r"\d", ast.unparse(node.value))):
+                    yield name
+
+
 def _texts(node: ast.AST) -> Iterator[str]:
     return (
         each.value
@@ -73,14 +90,19 @@ def count(revision: str) -> tuple[dict[str, int], dict[str, set[str]]]:
             "modules that follow relative paths",
             "interpreters of LaTeX",
             *LISTS,
+            *(f"limits of {room}" for room in LIMITED),
         )
     }
-    folders = [f"src/mathamr/{room}" for room in ROOMS]
+    folders = [f"src/mathamr/{room}" for room in LIMITED]
     for path in _git("ls-tree", "-r", "--name-only", revision, *folders).splitlines():
         if path.endswith(".py"):
             file, source = path.removeprefix("src/mathamr/"), _git("show", f"{revision}:{path}")
+            room = file.partition("/")[0]
+            found[f"limits of {room}"] |= {f"{file}: {name}" for name in limits(source)}
+            if room not in ROOMS:
+                continue
             is_library = file.removeprefix("posts/").startswith(LIBRARIES)
-            lines["libraries" if is_library else file.partition("/")[0]] += source.count("\n")
+            lines["libraries" if is_library else room] += source.count("\n")
             for kind, name in mechanisms(file, source):
                 found[kind].add(name)
     return lines, found
